@@ -37,7 +37,7 @@ static bool does_harm(const struct hn_expr *e)
 static gpu_val choose(struct gpu *g, const struct hn_expr *e)
 {
 	enum hn_dtype t = hn_dtype_arith((enum hn_dtype)e->dtype);
-	gpu_val c = hn_gpu_value(g, e->arg[0]);
+	gpu_val c = hn_gpu_guard(g, e->arg[0]); /* what it allows, a load relies on */
 
 	if (!does_harm(e->arg[1]) && !does_harm(e->arg[2])) {
 		gpu_val x = hn_gpu_value(g, e->arg[1]);
@@ -64,6 +64,27 @@ static gpu_val cast(struct gpu *g, const struct hn_expr *e)
 	return hn_dtype_is_narrow(to) ? g->lang->round(g, to, v) : v;
 }
 
+struct numbers {
+	const struct gpu *g;
+	bool yes;
+};
+
+static void see_number(const struct hn_expr *e, void *ctx)
+{
+	struct numbers *n = ctx;
+
+	n->yes = n->yes && (e->op != HN_EXPR_VAR || n->g->span[e->ref].lo > -HN_SPAN_MAX);
+}
+
+/* Numbers of loops, blocks and threads alone: others have no bounds. */
+static bool is_of_numbers(const struct gpu *g, const struct hn_expr *e)
+{
+	struct numbers n = { g, true };
+
+	hn_expr_visit(e, see_number, &n);
+	return n.yes;
+}
+
 /* A guard of a tensor of some 2^31 elements or more: numbers of loops, blocks and threads alone,
  * which do not wrap, and have parts past an int32. */
 static bool compares_far(struct gpu *g, const struct hn_expr *e)
@@ -71,7 +92,7 @@ static bool compares_far(struct gpu *g, const struct hn_expr *e)
 	bool ret = g->in_guard && e->op >= HN_EXPR_EQ && e->op <= HN_EXPR_GE && e->arg[0]->dtype == HN_I32 &&
 		   !(hn_gpu_is_narrow_index(g, e->arg[0]) && hn_gpu_is_narrow_index(g, e->arg[1]));
 
-	return ret && !does_harm(e);
+	return ret && !does_harm(e) && is_of_numbers(g, e);
 }
 
 static gpu_val binary(struct gpu *g, const struct hn_expr *e)
@@ -148,9 +169,11 @@ gpu_val hn_gpu_value(struct gpu *g, const struct hn_expr *e)
 
 gpu_val hn_gpu_guard(struct gpu *g, const struct hn_expr *e)
 {
+	bool outside = g->in_guard;
+
 	g->in_guard = true;
 	gpu_val ret = hn_gpu_value(g, e);
 
-	g->in_guard = false;
+	g->in_guard = outside;
 	return ret;
 }

@@ -1,6 +1,7 @@
 /* lower/interp/interp_compile.c -- from expressions to cells. */
 #include <string.h>
 
+#include "loopstate/expr/linear.h"
 #include "lower/interp/interp_priv.h"
 
 static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr *e,
@@ -270,6 +271,13 @@ static const struct hn_cell *wrapped(struct hn_compile *c, const struct hn_cell 
 	return w;
 }
 
+/* Numbers of loops are compared in 64 bits, as everywhere: what a condition allows, a load relies on. */
+static bool compares_indices(const struct hn_compile *c, const struct hn_expr *e)
+{
+	return e->op >= HN_EXPR_EQ && e->op <= HN_EXPR_GE && hn_linear_is_index(e->arg[0], c->n_axis) &&
+	       hn_linear_is_index(e->arg[1], c->n_axis);
+}
+
 static void compile_args(struct hn_compile *c, const struct hn_expr *e, bool index,
 			 struct hn_cell *cell)
 {
@@ -324,7 +332,7 @@ static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr 
 		cell->eval = hn_interp_node_fn(e->op, operand);
 	}
 	hn_assert(cell->eval != NULL);
-	compile_args(c, e, index, cell);
+	compile_args(c, e, index || compares_indices(c, e), cell);
 	bool wraps = e->op == HN_EXPR_ADD || e->op == HN_EXPR_SUB ||
 		     e->op == HN_EXPR_MUL || e->op == HN_EXPR_DIV ||
 		     e->op == HN_EXPR_FLOORDIV ||

@@ -27,6 +27,11 @@ struct program {
 };
 
 static const struct program programs[] = {
+	{ "a condition within a value is as wide as its numbers",
+	  "device/1\nglobal A float32[128] arg 0\nglobal B float32[1024] arg 1\n"
+	  "kernel k0 grid 1 1 1 block 1024 1 1 {\n"
+	  "  B[thread.x] = if(((thread.x * 16777216) < 2147483647), A[thread.x], 0.0)\n}\n",
+	  NULL, NULL },
 	{ "lanes are vectors",
 	  "device/1\nglobal A float32[1024] arg 0\nglobal B float32[1024] arg 1\n"
 	  "kernel k0 grid 4 1 1 block 64 1 1 {\n"

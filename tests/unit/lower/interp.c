@@ -307,6 +307,27 @@ static void tell_the_undefined(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Numbers of loops are compared in 64 bits: what a condition allows, a load relies on. */
+static void compare_loops_without_wrapping(void **state)
+{
+	static const char text[] = "f(float32 A[128]) -> S { S(i) = i * 16777216 < 2147483647 ? A(i) : 3.0 where "
+				   "i in 0:1024 }";
+	static float a[128], s[1024];
+	const struct hn_dag *dag;
+	struct hn_arena arena;
+	struct hn_err err;
+
+	(void)state;
+	hn_arena_init(&arena, 0);
+	fill(a, 128, 5);
+	assert_int_equal(hn_dag_from_text("f", text, sizeof(text) - 1, 0, &arena, &dag, &err), 0);
+	run(dag, (void *const[]){ a, s });
+	for (int i = 0; i < 1024; i++) {
+		assert_float_equal(s[i], i < 128 ? a[i] : 3, 0);
+	}
+	hn_arena_fini(&arena);
+}
+
 static void be_quick_enough(void **state)
 {
 	enum { N = 128 };
@@ -336,6 +357,7 @@ int main(void)
 		cmocka_unit_test(multiply),	cmocka_unit_test(convolve),
 		cmocka_unit_test(soften),	cmocka_unit_test(mix_types),
 		cmocka_unit_test(find_maximum), cmocka_unit_test(be_quick_enough),
+		cmocka_unit_test(compare_loops_without_wrapping),
 		cmocka_unit_test(compute_elements_alone),
 		cmocka_unit_test(round_each_operation),
 		cmocka_unit_test(tell_the_undefined),
