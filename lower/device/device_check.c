@@ -16,8 +16,10 @@ struct form {
 	const struct hn_device_kernel *k;
 	bool *known; /* [n_slot] has a value here */
 	bool *once;  /* [n_slot] has had one */
+	bool *named; /* [n_slot] it is a scalar's */
 	bool *used;  /* [n_buffer] by this kernel */
 	bool fences; /* warpgroups read shared memory: barriers come with fences */
+	bool in_role;
 	uint32_t depth;
 	int rc;
 	struct hn_err *err;
@@ -320,7 +322,9 @@ static void check_word(struct form *f, const struct hn_device_node *n, bool wait
 		}
 	}
 	if (n->kind == HN_DEVICE_ROLE) {
+		f->in_role = true;
 		check_children(f, n, waits);
+		f->in_role = false;
 	}
 }
 
@@ -382,11 +386,15 @@ static void check_node(struct form *f, const struct hn_device_node *n, bool wait
 			refuse(f, "a condition is %s",
 			       hn_dtype_name((enum hn_dtype)n->e->dtype));
 		}
-		check_children(f, n, false);
+		check_children(f, n,
+			       waits && f->in_role && f->rc == 0 && hn_role_is_of_block(f->named, n->e));
 		break;
 	case HN_DEVICE_LET:
 		check_expr(f, n->e);
 		check_slot(f, n->slot);
+		if (f->rc == 0) {
+			f->named[n->slot] = true;
+		}
 		if (f->rc == 0 && f->k->type[n->slot] != n->e->dtype) {
 			refuse(f, "v%d is given another type", n->slot);
 		}
@@ -555,6 +563,7 @@ int hn_device_check(const struct hn_device *d, const struct hn_target *target,
 			.k = k,
 			.known = HN_NEW_ARRAY(&a, bool, k->n_slot + HN_DEVICE_FIRST),
 			.once = HN_NEW_ARRAY(&a, bool, k->n_slot + HN_DEVICE_FIRST),
+			.named = HN_NEW_ARRAY(&a, bool, k->n_slot + HN_DEVICE_FIRST),
 			.used = HN_NEW_ARRAY(&a, bool, d->n_buffer + 1),
 			.err = err
 		};

@@ -79,12 +79,12 @@ struct judge {
 	const struct hn_role_use *use;
 	enum hn_device_role role;
 	bool begun; /* within a role */
-	bool doubt; /* under a condition that depends on the block or the thread */
+	bool doubt; /* under a condition that depends on the thread, or on memory */
 };
 
 struct plain {
-	const struct hn_role_use *use;
-	bool group, yes;
+	const bool *named;
+	bool group, block, yes;
 };
 
 static void see_load(const struct hn_expr *e, void *ctx)
@@ -106,9 +106,11 @@ static void see_plain(const struct hn_expr *e, void *ctx)
 {
 	struct plain *p = ctx;
 	bool number = e->op == HN_EXPR_VAR && e->ref < HN_DEVICE_FIRST;
+	bool may = (p->group && e->ref == HN_DEVICE_THREAD + 1) ||
+		   (p->block && e->ref < HN_DEVICE_THREAD);
 
-	if (e->op == HN_EXPR_LOAD || (number && !(p->group && e->ref == HN_DEVICE_THREAD + 1)) ||
-	    (e->op == HN_EXPR_VAR && !number && p->use->named[e->ref])) {
+	if (e->op == HN_EXPR_LOAD || (number && !may) ||
+	    (e->op == HN_EXPR_VAR && !number && p->named[e->ref])) {
 		p->yes = false;
 	}
 }
@@ -116,7 +118,15 @@ static void see_plain(const struct hn_expr *e, void *ctx)
 /* A number of the protocol: of loops' turns alone, and of thread.y where `group`. */
 static bool is_plain(const struct judge *j, const struct hn_expr *e, bool group)
 {
-	struct plain p = { j->use, group, true };
+	struct plain p = { .named = j->use->named, .group = group, .yes = true };
+
+	hn_expr_visit(e, see_plain, &p);
+	return p.yes;
+}
+
+bool hn_role_is_of_block(const bool *named, const struct hn_expr *e)
+{
+	struct plain p = { .named = named, .block = true, .yes = true };
 
 	hn_expr_visit(e, see_plain, &p);
 	return p.yes;
@@ -186,7 +196,8 @@ static const char *why_no_node(struct judge *j, const struct hn_device_node *n)
 	bool doubt = j->doubt;
 
 	if (j->doubt && hn_role_is_step(n)) {
-		return "a condition around words of roles depends on the block or the thread";
+		return "a condition around words of roles depends on the thread, or a value in "
+		       "memory";
 	}
 	if (hn_role_is_word(n)) {
 		return n->kind == HN_DEVICE_ROLE ? "a role stands within something else"
@@ -206,7 +217,8 @@ static const char *why_no_node(struct judge *j, const struct hn_device_node *n)
 				 "store"
 			       : "something else than mbarriers is made before the roles";
 	}
-	j->doubt = doubt || (n->kind == HN_DEVICE_IF && !is_plain(j, n->e, false));
+	j->doubt = doubt ||
+		   (n->kind == HN_DEVICE_IF && !hn_role_is_of_block(j->use->named, n->e));
 	if (why == NULL && j->begun && j->role == HN_DEVICE_PRODUCER &&
 	    (n->warp != NULL || (n->kind == HN_DEVICE_LET && loads(n->e)))) {
 		why = "a producer begins bulk copies alone, and consumers multiply and store";

@@ -66,6 +66,10 @@ bool hn_role_is_step(const struct hn_device_node *n);
 bool hn_role_any(const struct hn_device_kernel *k);
 const char *hn_role_why_not(const struct hn_device *d, const struct hn_device_kernel *k);
 
+/* Whether the condition is of loops' turns and the block's number alone: all threads have the same.
+ * named: [n_slot] as below. */
+bool hn_role_is_of_block(const bool *named, const struct hn_expr *e);
+
 /* Whether such a map can be; else a static sentence. */
 const char *hn_map_why_not(const struct hn_device *d, const struct hn_device_map *m);
 int64_t hn_map_box(const struct hn_device_map *m); /* elements */
@@ -90,7 +94,7 @@ struct hn_role_use hn_role_use_of(const struct hn_device *d, const struct hn_dev
 				  struct hn_arena *a);
 
 /* device_judge_role.c: whether roles wait for each other as they have to, in every order: all
- * words of one block are gone through, without numbers. */
+ * words are gone through, without numbers, of one block of each kind. */
 int hn_role_judge(const struct hn_device *d, const struct hn_device_kernel *k,
 		  struct hn_err *err) HN_NODISCARD;
 

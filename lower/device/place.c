@@ -326,11 +326,22 @@ const struct hn_node *hn_place_update(const struct hn_dag *dag, const struct hn_
 	return ret;
 }
 
+const struct hn_expr *hn_place_turn(struct place *p, const struct hn_expr *v, int64_t extent)
+{
+	return p->around == NULL
+		       ? v
+		       : hn_place_binary(p, HN_EXPR_ADD,
+					 hn_place_binary(p, HN_EXPR_MUL, p->around,
+							 hn_place_int(p, extent)),
+					 v);
+}
+
 void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound *q,
 		   struct draft *out)
 {
 	struct bound *inner = HN_NEW(p->a, struct bound);
 	enum hn_runs runs = hn_place_runs(n);
+	const struct hn_expr *around = p->around;
 
 	*inner = (struct bound){ n, q };
 	if (hn_place_is_number(n)) {
@@ -351,6 +362,7 @@ void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound 
 
 		out = hn_place_draft(p, out);
 		p->value[n->loop] = hn_place_var(p, slot);
+		p->around = hn_place_turn(p, p->value[n->loop], n->extent);
 		out->node = (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
 						     .slot = slot,
 						     .extent = n->extent };
@@ -359,6 +371,7 @@ void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound 
 	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
 		hn_place_node(p, n->child[i], q, out);
 	}
+	p->around = around;
 }
 
 void hn_place_node(struct place *p, const struct hn_node *n, const struct bound *q,
@@ -415,7 +428,8 @@ void hn_place_node(struct place *p, const struct hn_node *n, const struct bound 
 static void begin_kernel(struct place *p, const struct hn_node *nest)
 {
 	p->n_slot = p->cap_slot = 0;
-	p->open_slot = p->bulk_slot = -1;
+	p->open_slot = p->bulk_slot = p->bulk_loop = -1;
+	p->around = NULL;
 	p->first_buffer = p->n_buffer;
 	p->span = NULL;
 	p->type = NULL;

@@ -152,6 +152,8 @@ void hn_place_bulk(struct place *p, const struct hn_node *n, const struct bound 
 	}
 	out = hn_place_turn_loop(p, n, n->extent, out);
 	p->bulk_slot = p->value[n->loop]->ref;
+	p->bulk_loop = n->loop;
+	p->bulk_turn = hn_place_turn(p, p->value[n->loop], n->extent);
 	p->bulk_stages = stages;
 	p->bulk_of = n->stage;
 	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {

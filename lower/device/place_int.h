@@ -93,8 +93,11 @@ struct place {
 	bool warp;		   /* the code at hand is a warp's: all lanes run it */
 	bool in_mma;		   /* an index is of the first element of a tile */
 	int32_t bulk_slot;	   /* of the kernel's loop whose copies a warpgroup of its own begins; -1: none */
+	int32_t bulk_loop;	   /* of the tree: the same loop, */
+	int64_t bulk_stages;	   /* copies of each buffer that it fills, */
+	const struct hn_expr *bulk_turn; /* and its turn, counted on over the loops around it */
+	const struct hn_expr *around;	 /* turn of the loops around the code at hand; NULL: there are none */
 	uint32_t first_buffer;	   /* of the kernel's own */
-	int64_t bulk_stages;	   /* copies of each buffer that it fills */
 	int32_t bulk_of;	   /* the stage whose loop it is */
 	uint32_t n_map, cap_map;
 	struct hn_device_map *map;
@@ -200,6 +203,9 @@ const struct hn_device_node *hn_place_overlap(struct place *p, const struct hn_d
 void hn_place_bulk(struct place *p, const struct hn_node *n, const struct bound *q,
 		   struct draft *out);
 const struct hn_device_node *hn_place_roles(struct place *p, const struct hn_device_node *n);
+/* place_role_when.c: where something is stored of a turn of the loop around copies, as conditions of
+ * the block and of such loops tell; NULL: they do not. */
+const struct hn_expr *hn_place_role_when(struct place *p, const struct hn_device_node *loop);
 
 /* place_guard.c: the element of another stage at the same place, if that is the op; else NULL. */
 const struct hn_expr *hn_place_copied(const struct hn_op *op);
@@ -231,6 +237,8 @@ void hn_place_end_piece(struct place *p, const struct bound *q, const int32_t *s
 			struct code *c, int32_t stage, struct draft *out);
 void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound *q,
 		   struct draft *out);
+/* Turn v of a loop of so many, counted on over the loops around it that threads pass together. */
+const struct hn_expr *hn_place_turn(struct place *p, const struct hn_expr *v, int64_t extent);
 /* place_turn.c: a loop of `extent` turns, whose number is n's value; what is ahead in it, or not. */
 struct draft *hn_place_turn_loop(struct place *p, const struct hn_node *n, int64_t extent,
 				 struct draft *out);

@@ -6,6 +6,10 @@
  * (t / n)th time.
  *
  * A product alone in its turn is open to the next one, which gives back its stage.
+ *
+ * Loops may stand around that loop: the block makes several tiles, one after the other.  Both roles
+ * have them, and turns are counted on over them.  So the producer begins the copies of the next tile
+ * while consumers store the one before.  What nothing is stored of is left out (place_role_when.c).
  */
 #include "base/arith.h"
 #include "lower/device/device_role.h"
@@ -19,11 +23,16 @@
 #define OTHER_REGISTERS 50 /* of a consumer's thread, beside its results */
 #define LEAST_REGISTERS 32 /* the same of what the block begins with: ptxas asks for 26 */
 
+#define MOST_LOOPS 8 /* around the copies, that loop included */
+
 struct split {
 	struct place *p;
 	int64_t stages;
 	int32_t full, empty; /* buffers */
-	int32_t slot;	     /* of the producer's turns */
+	bool found;	     /* the loop that has the copies */
+	/* slots of loops as consumers have them, and the producer */
+	uint32_t n_loop;
+	int32_t from[MOST_LOOPS], to[MOST_LOOPS];
 };
 
 static const struct hn_expr *op_int(struct place *p, enum hn_expr_op op, const struct hn_expr *x,
@@ -60,42 +69,53 @@ static void add_word(const struct split *x, enum hn_device_kind kind, int32_t bu
 
 /* ---- the producer */
 
-struct other {
-	int32_t from, to;
-};
-
-static const struct hn_expr *renamed(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+static int32_t add_slot(struct split *x, const struct hn_device_node *loop)
 {
-	const struct other *o = ctx;
+	x->from[x->n_loop] = loop->slot;
+	x->to[x->n_loop] = hn_place_slot(x->p, HN_I32, loop->extent);
+	return x->to[x->n_loop++];
+}
 
-	return e->op == HN_EXPR_VAR && e->ref == o->from
-		       ? hn_expr_var(o->to, (enum hn_dtype)e->dtype, NULL, a)
-		       : e;
+static const struct hn_expr *rename_loop(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+{
+	const struct split *x = ctx;
+
+	for (uint32_t i = 0; i < x->n_loop && e->op == HN_EXPR_VAR; i++) {
+		if (e->ref == x->from[i]) {
+			return hn_expr_var(x->to[i], (enum hn_dtype)e->dtype, NULL, a);
+		}
+	}
+	return e;
+}
+
+static const struct hn_expr *renamed(const struct split *x, const struct hn_expr *e)
+{
+	return hn_expr_map(e, rename_loop, (void *)(uintptr_t)x, x->p->a);
 }
 
 static void add_copy(const struct split *x, const struct hn_device_node *n,
 		     const struct hn_expr *stage, struct code *c)
 {
 	struct place *p = x->p;
-	struct other o = { p->bulk_slot, x->slot };
 	struct hn_device_bulk *k = HN_NEW(p->a, struct hn_device_bulk);
 	struct hn_device_node copy = *n;
 
 	*k = *n->bulk;
 	copy.bulk = k;
-	copy.at = hn_expr_map(n->at, renamed, &o, p->a);
+	copy.at = renamed(x, n->at);
 	for (uint32_t d = 0; d < p->map[k->map].n_dim; d++) {
-		k->from[d] = hn_expr_map(k->from[d], renamed, &o, p->a);
+		k->from[d] = renamed(x, k->from[d]);
 	}
 	k->mbarrier = x->full;
 	k->mbarrier_at = stage;
 	hn_place_add(p, c, copy);
 }
 
-static void add_producer(const struct split *x, const struct hn_device_node *loop, struct code *c)
+static void add_producer(struct split *x, const struct hn_device_node *loop, struct code *c)
 {
 	struct place *p = x->p;
-	const struct hn_expr *t = hn_place_var(p, x->slot), *stage = stage_of(x, t, 0);
+	int32_t slot = add_slot(x, loop);
+	const struct hn_expr *t = renamed(x, p->bulk_turn), *stage = stage_of(x, t, 0);
 	struct code turn = { 0 };
 	int64_t bytes = 0;
 
@@ -117,7 +137,7 @@ static void add_producer(const struct split *x, const struct hn_device_node *loo
 	hn_place_add(p, c,
 		     *hn_place_wrap(p,
 				    (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
-							     .slot = x->slot,
+							     .slot = slot,
 							     .extent = loop->extent },
 				    &turn));
 }
@@ -139,6 +159,7 @@ static void add_open(const struct split *x, const struct hn_device_node *product
 {
 	struct place *p = x->p;
 	const struct hn_expr *t = hn_place_var(p, p->bulk_slot);
+	const struct hn_expr *before = stage_of(x, p->bulk_turn, x->stages - 1);
 	struct hn_device_node open = *product;
 	struct hn_device_warp *w = HN_NEW(p->a, struct hn_device_warp);
 	struct code back = { 0 };
@@ -148,15 +169,24 @@ static void add_open(const struct split *x, const struct hn_device_node *product
 	open.warp = w;
 	hn_place_add(p, turn, open);
 	add_settle(p, product, 1, turn);
-	add_word(x, HN_DEVICE_ARRIVE, x->empty, stage_of(x, t, x->stages - 1), NULL, 0, &back);
+	add_word(x, HN_DEVICE_ARRIVE, x->empty, before, NULL, 0, &back);
 	hn_place_under(p, hn_place_binary(p, HN_EXPR_LT, hn_place_int(p, 0), t), &back);
 	hn_place_add(p, turn, *back.v[0]);
+}
+
+static const struct hn_expr *last_turn(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+{
+	const struct hn_device_node *loop = ctx;
+
+	return e->op == HN_EXPR_VAR && e->ref == loop->slot
+		       ? hn_expr_int(loop->extent - 1, (enum hn_dtype)e->dtype, a)
+		       : e;
 }
 
 static void add_turns(const struct split *x, const struct hn_device_node *loop, struct code *c)
 {
 	struct place *p = x->p;
-	const struct hn_expr *t = hn_place_var(p, p->bulk_slot), *stage = stage_of(x, t, 0);
+	const struct hn_expr *t = p->bulk_turn, *stage = stage_of(x, t, 0);
 	const struct hn_device_node *last = loop->child[loop->n_child - 1];
 	struct code turn = { 0 };
 	uint32_t n_other = 0;
@@ -179,8 +209,13 @@ static void add_turns(const struct split *x, const struct hn_device_node *loop, 
 		add_word(x, HN_DEVICE_ARRIVE, x->empty, stage, NULL, 0, &turn);
 	}
 	hn_place_add(p, c, *hn_place_wrap(p, *loop, &turn));
-	if (open) {
-		add_settle(p, last, 0, c);
+	if (!open) {
+		return;
+	}
+	add_settle(p, last, 0, c);
+	if (x->n_loop > 1) { /* the producer goes on to the next tile */
+		t = hn_expr_map(t, last_turn, (void *)(uintptr_t)loop, p->a);
+		add_word(x, HN_DEVICE_ARRIVE, x->empty, stage_of(x, t, 0), NULL, 0, c);
 	}
 }
 
@@ -254,6 +289,52 @@ static void add_mbarriers(const struct split *x, struct code *c)
 	hn_place_add(p, c, (struct hn_device_node){ .kind = HN_DEVICE_BARRIER });
 }
 
+static bool has_copies(const struct hn_device_node *n)
+{
+	bool any = n->kind == HN_DEVICE_BULK;
+
+	for (uint32_t i = 0; i < n->n_child && !any; i++) {
+		any = has_copies(n->child[i]);
+	}
+	return any;
+}
+
+/* What stands in `n`: the kernel's code, or a loop around its copies. */
+static void deal_code(struct split *x, const struct hn_device_node *n, struct code *producer,
+		      struct code *consumer)
+{
+	struct place *p = x->p;
+
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		const struct hn_device_node *loop = n->child[i];
+		struct code below[HN_DEVICE_N_ROLE] = { { 0 }, { 0 } };
+
+		if (loop->kind != HN_DEVICE_LOOP || !has_copies(loop) || x->n_loop == MOST_LOOPS) {
+			hn_place_add(p, consumer, *loop);
+		} else if (loop->slot == p->bulk_slot) {
+			add_producer(x, loop, producer);
+			add_turns(x, loop, consumer);
+			x->found = true;
+		} else {
+			struct hn_device_node around = *loop;
+			int32_t slot = add_slot(x, loop);
+			const struct hn_expr *when = hn_place_role_when(p, loop);
+
+			around.how = HN_DEVICE_ROLLED;
+			deal_code(x, loop, &below[HN_DEVICE_PRODUCER], &below[HN_DEVICE_CONSUMER]);
+			if (when != NULL) {
+				hn_place_under(p, renamed(x, when), &below[HN_DEVICE_PRODUCER]);
+				hn_place_under(p, when, &below[HN_DEVICE_CONSUMER]);
+			}
+			hn_place_add(p, consumer,
+				     *hn_place_wrap(p, around, &below[HN_DEVICE_CONSUMER]));
+			around.slot = slot;
+			hn_place_add(p, producer,
+				     *hn_place_wrap(p, around, &below[HN_DEVICE_PRODUCER]));
+		}
+	}
+}
+
 const struct hn_device_node *hn_place_roles(struct place *p, const struct hn_device_node *n)
 {
 	struct split x = { .p = p, .stages = p->bulk_stages };
@@ -264,19 +345,10 @@ const struct hn_device_node *hn_place_roles(struct place *p, const struct hn_dev
 	x.full = hn_place_buffer(p, "full", HN_I64, HN_MEMORY_SHARED, x.stages, -1);
 	x.empty = hn_place_buffer(p, "empty", HN_I64, HN_MEMORY_SHARED, x.stages, -1);
 	add_mbarriers(&x, &all);
-	for (uint32_t i = 0; i < n->n_child; i++) {
-		const struct hn_device_node *loop = n->child[i];
-
-		if (loop->kind == HN_DEVICE_LOOP && loop->slot == p->bulk_slot) {
-			x.slot = hn_place_slot(p, HN_I32, loop->extent);
-			add_producer(&x, loop, &producer);
-			add_turns(&x, loop, &consumer);
-		} else {
-			hn_place_add(p, &consumer, *loop);
-		}
-	}
-	if (producer.n == 0) {
-		hn_place_refuse(p, p->bulk_of, "is made by warpgroups, and loops stand around its bulk copies");
+	deal_code(&x, n, &producer, &consumer);
+	if (!x.found) {
+		hn_place_refuse(p, p->bulk_of, "is made by warpgroups, and more than loops stand around "
+					       "its bulk copies, or more than seven");
 	}
 	add_role(p, HN_DEVICE_PRODUCER, registers[HN_DEVICE_PRODUCER], &producer, &all);
 	add_role(p, HN_DEVICE_CONSUMER, registers[HN_DEVICE_CONSUMER], &consumer, &all);

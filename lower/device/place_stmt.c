@@ -195,6 +195,15 @@ static const struct hn_expr *block_of(struct place *p, const struct hn_expr *las
 	return hn_place_binary(p, HN_EXPR_MUL, i, hn_place_int(p, size / width * block - block));
 }
 
+/* The copy of a ring that is of this turn. */
+static const struct hn_expr *copy_of_turn(struct place *p, const struct hn_buffer *b, int32_t stage)
+{
+	return p->bulk_loop >= 0 && b->at_loop == p->bulk_loop
+		       ? hn_place_binary(p, HN_EXPR_FLOORMOD, p->bulk_turn,
+					 hn_place_int(p, p->bulk_stages))
+		       : hn_place_value(p, b->turn, stage);
+}
+
 const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 				       const struct hn_expr *const *axis,
 				       int32_t *ret_buffer)
@@ -207,7 +216,7 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 	if (b->ring > 1) {
 		n_copy = hn_mul_sat(n_copy, b->ring);
 		at = hn_place_binary(p, HN_EXPR_MUL, at, hn_place_int(p, b->ring));
-		at = hn_place_binary(p, HN_EXPR_ADD, at, hn_place_value(p, b->turn, stage));
+		at = hn_place_binary(p, HN_EXPR_ADD, at, copy_of_turn(p, b, stage));
 	}
 	if (!h->made) {
 		make_buffers(p, stage, n_copy);

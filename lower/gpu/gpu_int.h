@@ -27,12 +27,13 @@ struct gpu_lang;
 struct scope;
 
 /* The turns of a consumer (lower/device/device_role.h), each of which awaits a stage, multiplies, and
- * gives back the stage of the turn before: stage t mod n of turn t, which lies `step` elements further
- * for each stage. */
+ * gives back the stage of the turn before: stages come round, each `step` elements further.  The first
+ * turn's is `stage`, and `phase` the parity of what it awaits. */
 struct gpu_turns {
 	const struct hn_device_warp *w;
 	struct gpu_at sum, from[2], full, empty;
 	int64_t step[2], n_stage, n_turn;
+	gpu_val stage, phase; /* of int32 */
 };
 
 struct gpu {

@@ -115,59 +115,109 @@ static bool is_slot(const struct hn_expr *e, int32_t slot)
 	return e->op == HN_EXPR_VAR && e->ref == slot;
 }
 
-/* t mod n: of so many stages; the first time n is 0, and becomes it. */
-static bool is_stage(const struct hn_expr *e, int32_t slot, int64_t *n)
+/* How turns are counted: `before` came before the loop's first, in loops around it. */
+struct count {
+	struct gpu *g;
+	int32_t slot;
+	int64_t n; /* stages */
+	struct hn_affine before;
+};
+
+/* e is the loop's turn and a number that does not change in it. */
+static bool is_turn(const struct count *x, const struct hn_expr *e, struct hn_affine *before)
 {
-	const struct hn_expr *x;
+	struct hn_affine f = hn_gpu_affine(x->g, e);
+	struct hn_term *rest = HN_NEW_ARRAY(x->g->a, struct hn_term, f.n + 1);
+	uint32_t n = 0, n_turn = 0;
+
+	for (uint32_t i = 0; i < f.n; i++) {
+		bool turn = is_slot(f.term[i].atom, x->slot) && f.term[i].coef == 1;
+
+		if (!turn && hn_expr_uses(f.term[i].atom, x->slot)) {
+			return false;
+		}
+		n_turn += turn;
+		rest[n] = f.term[i];
+		n += !turn;
+	}
+	*before = (struct hn_affine){ f.c, n, rest };
+	return n_turn == 1;
+}
+
+static int64_t coef_of(const struct hn_affine *f, const struct hn_expr *atom)
+{
+	int64_t ret = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		ret += hn_expr_equal(f->term[i].atom, atom) ? f->term[i].coef : 0;
+	}
+	return ret;
+}
+
+/* Whether f and g + more are one stage's turns. */
+static bool are_one(const struct count *x, const struct hn_affine *f, const struct hn_affine *g,
+		    int64_t more)
+{
+	bool ok = (f->c - g->c - more) % x->n == 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		ok = ok && (f->term[i].coef - coef_of(g, f->term[i].atom)) % x->n == 0;
+	}
+	for (uint32_t i = 0; i < g->n; i++) {
+		ok = ok && (g->term[i].coef - coef_of(f, g->term[i].atom)) % x->n == 0;
+	}
+	return ok;
+}
+
+/* The stage of turn t + more: that mod n. */
+static bool is_stage(const struct count *x, const struct hn_expr *e, int64_t more)
+{
+	struct hn_affine before;
+	const struct hn_expr *y;
 	int64_t v;
 
-	if (!is_of(e, HN_EXPR_FLOORMOD, &x, &v) || !is_slot(x, slot) || (*n != 0 && v != *n)) {
-		return false;
-	}
-	*n = v;
-	return true;
+	return is_of(e, HN_EXPR_FLOORMOD, &y, &v) && v == x->n && is_turn(x, y, &before) &&
+	       are_one(x, &before, &x->before, more);
 }
 
-/* (t / n) mod 2 */
-static bool is_parity(const struct hn_expr *e, int32_t slot, int64_t n)
+/* (t / n) mod 2: says how turns are counted. */
+static bool is_parity(struct count *x, const struct hn_expr *e)
 {
-	const struct hn_expr *x, *y;
-	int64_t v, w;
+	const struct hn_expr *y, *z;
+	int64_t v;
 
-	return is_of(e, HN_EXPR_FLOORMOD, &x, &v) && v == 2 &&
-	       is_of(x, HN_EXPR_FLOORDIV, &y, &w) && w == n && is_slot(y, slot);
+	return is_of(e, HN_EXPR_FLOORMOD, &y, &v) && v == 2 &&
+	       is_of(y, HN_EXPR_FLOORDIV, &z, &x->n) && x->n > 0 && is_turn(x, z, &x->before);
 }
 
-/* if 0 < t: arrive at the stage of the turn before, (t + n - 1) mod n */
-static bool gives_back(const struct hn_device_node *n, int32_t slot, int64_t stages)
+/* if 0 < t: arrive at the stage of the turn before */
+static bool gives_back(const struct count *x, const struct hn_device_node *n)
 {
-	const struct hn_expr *x, *y;
-	int64_t v, w;
-
 	return n->kind == HN_DEVICE_IF && n->n_child == 1 &&
 	       n->child[0]->kind == HN_DEVICE_ARRIVE && n->e->op == HN_EXPR_LT &&
-	       is_int(n->e->arg[0], 0) && is_slot(n->e->arg[1], slot) &&
-	       is_of(n->child[0]->at, HN_EXPR_FLOORMOD, &x, &v) && v == stages &&
-	       is_of(x, HN_EXPR_ADD, &y, &w) && w == stages - 1 && is_slot(y, slot);
+	       is_int(n->e->arg[0], 0) && is_slot(n->e->arg[1], x->slot) &&
+	       is_stage(x, n->child[0]->at, -1);
 }
 
 /* The place of the factor in stage 0, and how far the stages are from each other. */
-static bool find_factor(struct gpu *g, const struct hn_device_warp *w, int i, int32_t slot,
+static bool find_factor(const struct count *x, const struct hn_device_warp *w, int i,
 			struct gpu_turns *t)
 {
+	const struct hn_affine none = { 0 };
+	struct gpu *g = x->g;
 	struct hn_affine f = hn_gpu_affine(g, w->from_at[i]);
 	struct hn_term *rest = HN_NEW_ARRAY(g->a, struct hn_term, f.n + 1);
 	uint32_t n_rest = 0;
 
 	for (uint32_t k = 0; k < f.n; k++) {
 		const struct hn_expr *a = f.term[k].atom;
-		int64_t n = t->n_stage;
+		/* fewer turns than stages, and as many before as come round */
+		bool short_of = is_slot(a, x->slot) && t->n_turn <= x->n &&
+				are_one(x, &x->before, &none, 0);
 
-		if (!hn_expr_uses(a, slot)) {
+		if (!hn_expr_uses(a, x->slot)) {
 			rest[n_rest++] = f.term[k];
-		} else if (t->step[i] != 0 ||
-			   !(is_stage(a, slot, &n) ||
-			     (is_slot(a, slot) && t->n_turn <= t->n_stage))) {
+		} else if (t->step[i] != 0 || !(is_stage(x, a, 0) || short_of)) {
 			return false;
 		} else {
 			t->step[i] = f.term[k].coef;
@@ -179,21 +229,37 @@ static bool find_factor(struct gpu *g, const struct hn_device_warp *w, int i, in
 	return t->step[i] > 0;
 }
 
+static const struct hn_expr *first_turn(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+{
+	const struct count *x = ctx;
+
+	return is_slot(e, x->slot) ? hn_expr_int(0, (enum hn_dtype)e->dtype, a) : e;
+}
+
+/* What the expression is worth before the first turn. */
+static gpu_val at_first(struct count *x, const struct hn_expr *e)
+{
+	struct gpu *g = x->g;
+
+	e = hn_expr_map(hn_gpu_here(g, e), first_turn, x, g->a);
+	return hn_gpu_index(g, hn_simplify(e, g->span, g->n_slot, g->a), false);
+}
+
 bool hn_gpu_turns(struct gpu *g, const struct hn_device_node *n)
 {
+	struct count x = { .g = g, .slot = n->slot };
 	struct gpu_turns t = { .n_turn = n->extent };
 
 	if (g->lang->turns == NULL || !g->has_wgmma || n->n_child != 4 ||
 	    n->child[0]->kind != HN_DEVICE_AWAIT || n->child[1]->kind != HN_DEVICE_WGMMA ||
 	    n->child[2]->kind != HN_DEVICE_SETTLE || n->child[2]->extent != 1 ||
-	    hn_expr_uses(n->child[1]->at, n->slot) ||
-	    !is_stage(n->child[0]->at, n->slot, &t.n_stage) ||
-	    !is_parity(n->child[0]->e, n->slot, t.n_stage) ||
-	    !gives_back(n->child[3], n->slot, t.n_stage)) {
+	    hn_expr_uses(n->child[1]->at, n->slot) || !is_parity(&x, n->child[0]->e) ||
+	    !is_stage(&x, n->child[0]->at, 0) || !gives_back(&x, n->child[3])) {
 		return false;
 	}
 	t.w = n->child[1]->warp;
-	if (!find_factor(g, t.w, 0, n->slot, &t) || !find_factor(g, t.w, 1, n->slot, &t)) {
+	t.n_stage = x.n;
+	if (!find_factor(&x, t.w, 0, &t) || !find_factor(&x, t.w, 1, &t)) {
 		return false;
 	}
 	const struct hn_expr *first = hn_expr_int(0, HN_I32, g->a);
@@ -201,6 +267,8 @@ bool hn_gpu_turns(struct gpu *g, const struct hn_device_node *n)
 	t.sum = hn_gpu_place(g, n->child[1]->buffer, n->child[1]->at);
 	t.full = hn_gpu_place(g, n->child[0]->buffer, first);
 	t.empty = hn_gpu_place(g, n->child[3]->child[0]->buffer, first);
+	t.stage = at_first(&x, n->child[0]->at);
+	t.phase = at_first(&x, n->child[0]->e);
 	g->lang->turns(g, &t);
 	return true;
 }

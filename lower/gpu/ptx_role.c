@@ -120,8 +120,10 @@ static void put_turns(const struct gpu_turns *t, const int64_t far[2], int64_t n
 {
 	hn_buf_puts(out, "{\n.reg .b64 a, b, left, right;\n.reg .b32 t, s, f, x, m, e;\n"
 			 ".reg .pred p, q, r, lane;\nsetp.eq.u32 p, 0, 0;\nmov.u32 x, %laneid;\n"
-			 "setp.eq.u32 lane, x, 0;\nmov.u32 t, 0;\nmov.u32 s, 0;\nmov.u32 f, 0;\n");
-	hn_buf_printf(out, "mov.u32 e, $%" PRId64 ";\n", n + 3);
+			 "setp.eq.u32 lane, x, 0;\nmov.u32 t, 0;\n");
+	hn_buf_printf(out,
+		      "mov.u32 e, $%" PRId64 ";\nmov.u32 s, $%" PRId64 ";\nmov.u32 f, $%" PRId64
+		      ";\n", n + 3, n + 4, n + 5);
 	hn_buf_printf(out,
 		      "hn_turn_${:uid}:\nshl.b32 m, s, 3;\nadd.u32 m, m, $%" PRId64
 		      ";\nhn_wait_${:uid}:\nmbarrier.try_wait.parity.shared::cta.b64 q, [m], f;\n"
@@ -155,11 +157,13 @@ void hn_gpu_ptx_turns(struct gpu *g, const struct gpu_turns *t)
 	const int64_t far[2] = { t->step[0] * bytes, t->step[1] * bytes };
 	LLVMValueRef from[] = { hn_gpu_ptx_descriptor(g, &t->from[0], &t->w->lies[0]),
 				hn_gpu_ptx_descriptor(g, &t->from[1], &t->w->lies[1]),
-				address(g, &t->full), address(g, &t->empty) };
+				address(g, &t->full), address(g, &t->empty),
+				(LLVMValueRef)(uintptr_t)t->stage,
+				(LLVMValueRef)(uintptr_t)t->phase };
 	struct hn_buf code;
 
 	hn_buf_init(&code);
 	put_turns(t, far, t->w->columns / 2, &code);
-	hn_gpu_ptx_with_sums(g, t->w, &t->sum, from, 4, ",l,l,r,r", &code);
+	hn_gpu_ptx_with_sums(g, t->w, &t->sum, from, 6, ",l,l,r,r,r,r", &code);
 	hn_buf_fini(&code);
 }

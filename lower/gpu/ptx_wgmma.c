@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define MOST_SUMS (HN_WGMMA_COLUMNS / 2)
+#define MOST_FROM 6 /* operands beside sums */
 
 /* Where the matrix begins, and how it lies. */
 LLVMValueRef hn_gpu_ptx_descriptor(struct gpu *g, const struct gpu_at *at,
@@ -97,8 +98,8 @@ void hn_gpu_ptx_with_sums(struct gpu *g, const struct hn_device_warp *w, const s
 {
 	const struct gpu_ptx *p = g->own;
 	bool is_float = hn_dtype_class(w->intrin->sum) == HN_CLASS_FLOAT;
-	LLVMTypeRef element = is_float ? p->f32 : p->i32, type[MOST_SUMS + 4], result[MOST_SUMS];
-	LLVMValueRef arg[MOST_SUMS + 4], at[MOST_SUMS];
+	LLVMTypeRef element = is_float ? p->f32 : p->i32, type[MOST_SUMS + MOST_FROM], result[MOST_SUMS];
+	LLVMValueRef arg[MOST_SUMS + MOST_FROM], at[MOST_SUMS];
 	uint32_t n = (uint32_t)w->columns / 2;
 	struct hn_buf operands;
 

@@ -25,6 +25,16 @@
 	"[\"TE\", 2, [5, 6, 7], \"" BF16 "\"], [\"CHR\", 0, \"shared\", [2]], "                       \
 	"[\"CHR\", 2, \"shared\", [3]], [\"CA\", 1, 4, 1], [\"CA\", 3, 4, 1]"
 
+/* Terms in nine. */
+#define IN_NINE                                                                                    \
+	"[[\"CHW\", 2, \"local\"], [\"SP\", 3, 0, 0, [2, 64], 1], [\"SP\", 3, 3, 0, [16, 8], 1], "     \
+	"[\"RE\", 3, [0, 3, 1, 4, 2, 5]], [\"AN\", 3, 0, 7], [\"AN\", 3, 1, 5], [\"AN\", 3, 2, 8], "    \
+	"[\"SP\", 2, 0, 0, [64], 1], [\"SP\", 2, 2, 0, [8], 1], "                                     \
+	"[\"SP\", 2, 4, 0, [2, 2, 2, 2, 2, 2, 2, 2, 4, 16], 1], "                                     \
+	"[\"RE\", 2, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0, 2, 1, 3, 14]], [\"CA\", 2, 3, 2], "        \
+	"[\"TE\", 2, [12, 13, 14], \"" BF16 "\"], [\"CHR\", 0, \"shared\", [2]], "                    \
+	"[\"CHR\", 2, \"shared\", [3]], [\"CA\", 1, 4, 8], [\"CA\", 3, 4, 8]"
+
 static int set_up(void **state)
 {
 	return gpu_bed(state, "cuda -isa=sm_90a -max_shared_memory_per_block=232448");
@@ -69,6 +79,40 @@ static const struct {
 	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") SW128 FETCH("3", "8") AND128 BULK("2") "]",
 	  { "size 200 128 stride 128 1 box 128 64", "size 72 128 stride 128 1 box 72 64",
 	    "mbarrier empty[v" } },
+	/* a block makes several tiles, one after the other: 9 by 4 blocks, turns and stages run on */
+	{ "f(bfloat16 A[384,256], bfloat16 B[192,256]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(j,k)) }",
+	  WAVES(BF16, "8", "4", "16", "4") FETCH("1", "8") SW128 FETCH("3", "8") AND128 BULK("3") "]",
+	  { "for v21 3 roll", "if ((block.x + (v21 * 4)) < 9)",
+	    "await empty[floormod(((v21 * 4) + v22), 3)] parity floormod((floordiv(((v21 * 4) + v22), 3)"
+	    " + 1), 2)" } },
+	/* terms in two loops, the inner one a pipeline: it is one over both */
+	{ "f(bfloat16 A[128,256], bfloat16 B[128,256]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(j,k)) }",
+	  IN_TWO FETCH("1", "8") SW128 FETCH("3", "8") AND128 ", [\"PL\", 4, 1, 2, 4]]",
+	  { "2 roll", "role producer registers 40", "but last" } },
+	/* as many by each; stages come round in a tile; the second across, ends within boxes */
+	{ "f(bfloat16 A[328,232], bfloat16 B[232,136]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(k,j)) }",
+	  WAVES(BF16, "8", "4", "16", "3") FETCH("1", "8") SW128 FETCH("3", "8") AND128 BULK("2") "]",
+	  { "(thread.y < 2) {\n    for v6 3 roll {\n      for v7 8 unroll",
+	    "grid 3 1 1", "size 328 232" } },
+	/* as many turns as stages, and fewer of one tile than are ahead */
+	{ "f(float16 A[256,64], float16 B[64,192]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(k,j)) }",
+	  WAVES(F16, "8", "2", "16", "4") FETCH("1", "8") TURN("1", "3", "2", "1") FETCH("3", "8")
+		  TURN("3", "3", "2", "1") BULK("4") "]",
+	  { "box 128 32 swizzle 64", "< 6)", "roll" } },
+	/* bytes; one tile more than blocks */
+	{ "f(int8 A[128,512], int8 B[192,512]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(j,k)) }",
+	  WAVES(S8, "8", "4", "32", "2") FETCH("1", "16") TURN("1", "4", "3", "0") FETCH("3", "16")
+		  TURN("3", "4", "3", "0") BULK("3") "]",
+	  { "for v21 2 roll", "< 3)", "steps 4" } },
+	/* fewer tiles than blocks: each makes one, or none */
+	{ "f(bfloat16 A[256,128], bfloat16 B[64,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(j,k)) }",
+	  WAVES(BF16, "8", "4", "16", "5") FETCH("1", "8") SW128 FETCH("3", "8") AND128 BULK("2") "]",
+	  { "grid 5 1 1", "if (block.x < 2)", "but last" } },
 };
 
 static const struct hn_device *placed(struct bed *b, size_t i, const struct hn_dag **dag)
@@ -149,6 +193,29 @@ static void products_are_right(void **state)
 	}
 }
 
+/* A tile of one turn has nothing ahead: threads copy, tile after tile. */
+static void one_turn_needs_no_roles(void **state)
+{
+	static const char text[] = "f(bfloat16 A[256,64], bfloat16 B[192,64]) -> C { C(i,j) +=! "
+				   "float32(A(i,k)) * float32(B(j,k)) }";
+	static const char steps[] = WAVES(BF16, "8", "4", "16", "4") FETCH("1", "8") SW128
+		FETCH("3", "8") AND128 BULK("3") "]";
+	struct bed *b = *state;
+	const struct hn_dag *dag;
+	const struct hn_looptree *t = gpu_case_tree(text, steps, &b->a, &dag);
+	const struct hn_device *d;
+	struct hn_err err = { 0 };
+
+	if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK ||
+	    hn_device_place(t, &b->a, &d, &err) != 0 ||
+	    hn_device_verify(d, &b->gpu, LIMIT_MS, &err) != 0) {
+		fail_msg("%s", err.msg);
+	}
+	assert_int_equal(d->n_map, 0);
+	gpu_case_runs(text, dag, d, 2);
+	gpu_case_runs_ptx(text, dag, d, "sm_90a", 4);
+}
+
 static void what_has_no_form_is_refused(void **state)
 {
 	static const struct {
@@ -164,9 +231,12 @@ static void what_has_no_form_is_refused(void **state)
 		{ row[0].text,
 		  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") FETCH("3", "8") AND128 BULK("3") "]",
 		  "is not laid out as a warpgroup reads it" },
-		/* terms in two loops, the inner one is to be a pipeline */
-		{ row[0].text, IN_TWO FETCH("1", "8") SW128 FETCH("3", "8") AND128 ", [\"PL\", 4, 1, 2, 4]]",
-		  "stage 4 (C.local) is made by warpgroups, and loops stand around its bulk copies" },
+		/* terms in nine loops, the innermost one is to be a pipeline */
+		{ "f(bfloat16 A[128,32768], bfloat16 B[128,32768]) -> C { C(i,j) +=! "
+		  "float32(A(i,k)) * float32(B(j,k)) }",
+		  IN_NINE FETCH("1", "8") SW128 FETCH("3", "8") AND128 ", [\"PL\", 4, 8, 2, 4]]",
+		  "stage 4 (C.local) is made by warpgroups, and more than loops stand around its bulk "
+		  "copies, or more than seven" },
 	};
 	struct bed *b = *state;
 
@@ -187,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(products_are_right),
+		cmocka_unit_test(one_turn_needs_no_roles),
 		cmocka_unit_test(what_has_no_form_is_refused),
 	};
 

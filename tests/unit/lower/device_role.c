@@ -308,7 +308,7 @@ static void what_is_none_is_refused(void **state)
 		  "depends on the block, the thread" },
 		{ "parity floormod(floordiv(v9, 3), 2)", "parity floormod(block.y, 2)",
 		  "depends on the block" },
-		{ "if (v9 > 0)", "if (thread.x > 0)", "depends on the block or the thread" },
+		{ "if (v9 > 0)", "if (thread.x > 0)", "depends on the thread, or a value" },
 		{ "    for v7 4 {\n", "    for v7 4 {\n      C[0] = 0.0\n", "begins bulk copies alone" },
 		{ "shared full int64[3]", "shared full int32[3]", "int64 in shared memory" },
 		{ "shared full int64[3]", "shared full int64[300]", "128 mbarriers" },
