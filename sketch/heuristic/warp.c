@@ -181,6 +181,7 @@ struct build {
 	struct hn_heuristic_job *g;
 	const struct hn_warp_product *p;
 	int32_t sum, host, source[2], copy[2];
+	int32_t rounds; /* loops outside of blocks: 1 or none */
 };
 
 /* All stages from `at` on have moved up. */
@@ -211,6 +212,16 @@ static int64_t group(const struct hn_warp_product *p)
 		ret /= 2;
 	}
 	return ret;
+}
+
+/* All tiles' loop, bound to blocks: each makes one, or one in each round. */
+static void bind_blocks(struct build *b)
+{
+	if (b->p->shape.blocks > 0) {
+		hn_chain_split(&b->g->c, b->host, 0, &b->p->shape.blocks, 1);
+		b->rounds = 1;
+	}
+	hn_chain_annotate(&b->g->c, b->host, b->rounds, HN_ANN_BLOCK_X);
 }
 
 /* Blocks, warps, a warp's tiles, and the rows and columns of a tile. */
@@ -252,9 +263,9 @@ static void host_loops(struct build *b)
 	}
 	hn_chain_reorder(c, b->host, order, n);
 	hn_chain_fuse(c, b->host, 0, n_batch + 3);
-	hn_chain_annotate(c, b->host, 0, HN_ANN_BLOCK_X);
-	hn_chain_fuse(c, b->host, 1, 2);
-	hn_chain_annotate(c, b->host, 1, HN_ANN_THREAD_Y);
+	bind_blocks(b);
+	hn_chain_fuse(c, b->host, b->rounds + 1, 2);
+	hn_chain_annotate(c, b->host, b->rounds + 1, HN_ANN_THREAD_Y);
 }
 
 /* Terms outside, then tiles, then what the instruction does. */
@@ -268,7 +279,7 @@ static void sum_loops(struct build *b)
 	int64_t batch[HN_DAG_MAX_ITERS];
 	uint32_t n = 0, n_batch = 0;
 
-	hn_chain_compute_at(c, b->sum, b->host, 1);
+	hn_chain_compute_at(c, b->sum, b->host, b->rounds + 1);
 	for (uint32_t a = 0; a < p->v->n_axis; a++) {
 		if (a == p->rows) {
 			row = at;

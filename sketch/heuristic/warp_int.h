@@ -12,6 +12,7 @@ struct hn_warp_shape {
 	int64_t rows, columns, terms, warp_rows, warp_columns, stages;
 	bool open; /* products end in the next step (HN_PIPELINE_OPEN) */
 	bool bulk; /* a warpgroup of its own begins the fetches (HN_PIPELINE_BULK) */
+	int64_t blocks; /* that make all tiles, in rounds; 0: each makes one */
 };
 
 /* A sum of products that an instruction of a warp or warpgroup makes. */

@@ -9,6 +9,10 @@
  * Factors come in by threads that copy, or by boxes that a warpgroup more begins (TMA).  That one's
  * threads need few registers, and no other thread is kept from its products: a step is a little shorter.
  *
+ * Where there are more tiles than blocks at once, as many blocks may make them in rounds: the factors
+ * of the next tile come in while results are stored, so that a block starts once.  Storing results
+ * keeps its warpgroups from products all the same.
+ *
  * Source: DeepSeek, "DeepGEMM", its closed rule for Hopper (bytes of both caches, waves).
  */
 #include "sketch/heuristic/warp_int.h"
@@ -79,6 +83,19 @@ static int64_t at_once(const struct hn_warp_product *p, const struct hn_warp_sha
 	return by_registers < by_shared ? by_registers : by_shared;
 }
 
+static int64_t cores_of(const struct hn_target *t)
+{
+	return t->param[HN_PARAM_NUM_CORES] > 0 ? t->param[HN_PARAM_NUM_CORES] : 1;
+}
+
+static int64_t tiles(const struct hn_warp_product *p, const struct hn_warp_shape *s)
+{
+	const int64_t *n = p->v->extent;
+
+	return hn_mul_sat(hn_ceildiv(n[p->rows], s->rows) * hn_ceildiv(n[p->columns], s->columns),
+			  p->batch);
+}
+
 /* The numbers are the instruction's, and no tile is larger than the product: what lies in shared
  * memory would end within the tile. */
 static bool fits(const struct hn_target *t, const struct hn_warp_product *p,
@@ -92,17 +109,15 @@ static bool fits(const struct hn_target *t, const struct hn_warp_product *p,
 	       bytes <= t->param[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] &&
 	       (groups(s) + s->bulk) * GROUP <= t->param[HN_PARAM_MAX_THREADS_PER_BLOCK] &&
 	       (!s->bulk || (p->boxes && s->terms < n[p->terms])) &&
-	       registers(s) <= MOST_REGISTERS && at_once(p, s) >= 1;
+	       registers(s) <= MOST_REGISTERS && at_once(p, s) >= 1 &&
+	       (s->blocks == 0 || s->blocks < tiles(p, s));
 }
 
 double hn_wgmma_cycles(const struct hn_target *t, const struct hn_warp_product *p,
 		       const struct hn_warp_shape *s)
 {
 	const int64_t *n = p->v->extent;
-	int64_t cores = t->param[HN_PARAM_NUM_CORES] > 0 ? t->param[HN_PARAM_NUM_CORES] : 1;
-	int64_t blocks = hn_mul_sat(hn_ceildiv(n[p->rows], s->rows) *
-					    hn_ceildiv(n[p->columns], s->columns),
-				    p->batch);
+	int64_t cores = cores_of(t), blocks = tiles(p, s);
 	int64_t bytes = (int64_t)hn_dtype_bytes(p->in->left), most = at_once(p, s);
 	int64_t rounds = hn_ceildiv(blocks, cores * most);
 	int64_t together = rounds > 1 ? most : hn_ceildiv(blocks, cores);
@@ -119,9 +134,9 @@ double hn_wgmma_cycles(const struct hn_target *t, const struct hn_warp_product *
 	step = step > alone ? step : alone;
 	double results = (double)(s->rows * s->columns * 4) / STORE_BYTES;
 
-	return (double)rounds *
-	       ((double)hn_ceildiv(n[p->terms], s->terms) * step + START_CYCLES +
-		results * (double)together);
+	return (double)rounds * ((double)hn_ceildiv(n[p->terms], s->terms) * step +
+				 results * (double)together) +
+	       (double)(s->blocks > 0 ? 1 : rounds) * START_CYCLES;
 }
 
 /* Insertion: the best first. */
@@ -142,14 +157,30 @@ static void insert(const struct hn_warp_shape *s, double time, struct hn_warp_sh
 	}
 }
 
-/* The best whose products end in the next step, or none of whose do; of bulk copies all do. */
-static uint32_t shapes(const struct hn_target *t, const struct hn_warp_product *p, bool open,
-		       bool bulk, struct hn_warp_shape *ret, uint32_t n_max)
+/* How factors come in, and when products end. */
+struct way {
+	bool open;   /* in the next step; of bulk copies all do */
+	bool bulk;
+	bool rounds; /* blocks make several tiles each */
+};
+
+/* As few blocks as make all tiles in as many rounds as there have to be. */
+static int64_t blocks_in_rounds(const struct hn_target *t, const struct hn_warp_product *p,
+				const struct hn_warp_shape *s)
+{
+	int64_t n = tiles(p, s), most = hn_mul_sat(cores_of(t), at_once(p, s));
+
+	return hn_ceildiv(n, hn_ceildiv(n, most > 0 ? most : 1));
+}
+
+/* The best of one way. */
+static uint32_t shapes(const struct hn_target *t, const struct hn_warp_product *p, struct way way,
+		       struct hn_warp_shape *ret, uint32_t n_max)
 {
 	struct hn_warp_shape s = { .warp_rows = ROWS,
 				   .terms = ROW_BYTES / (int64_t)hn_dtype_bytes(p->in->left),
-				   .open = open,
-				   .bulk = bulk };
+				   .open = way.open,
+				   .bulk = way.bulk };
 	double times[HN_HEURISTIC_MAX];
 	uint32_t n = 0;
 
@@ -166,7 +197,8 @@ static uint32_t shapes(const struct hn_target *t, const struct hn_warp_product *
 
 				s.stages = room / step_bytes(p, &s);
 				s.stages = s.stages < MOST_STAGES ? s.stages : MOST_STAGES;
-				if (s.stages != stages && (!open || s.stages > LEAST_STAGES) && fits(t, p, &s) &&
+				s.blocks = way.rounds ? blocks_in_rounds(t, p, &s) : 0;
+				if (s.stages != stages && (!way.open || s.stages > LEAST_STAGES) && fits(t, p, &s) &&
 				    at_once(p, &s) >= k) {
 					stages = s.stages;
 					insert(&s, hn_wgmma_cycles(t, p, &s), ret, times, &n,
@@ -178,14 +210,33 @@ static uint32_t shapes(const struct hn_target *t, const struct hn_warp_product *
 	return n;
 }
 
+/* Of those by bulk copies, first the ones in rounds that are better than all others. */
+static uint32_t bulk_shapes(const struct hn_target *t, const struct hn_warp_product *p,
+			    struct hn_warp_shape *ret, uint32_t n_max)
+{
+	struct hn_warp_shape other[HN_HEURISTIC_MAX];
+	uint32_t n_other = shapes(t, p, (struct way){ .open = true, .bulk = true }, other, n_max);
+	uint32_t most = shapes(t, p, (struct way){ .open = true, .bulk = true, .rounds = true }, ret,
+			       n_max / 2), n = 0;
+
+	while (n < most &&
+	       (n_other == 0 || hn_wgmma_cycles(t, p, &ret[n]) < hn_wgmma_cycles(t, p, &other[0]))) {
+		n++;
+	}
+	for (uint32_t i = 0; i < n_other && n < n_max; i++) {
+		ret[n++] = other[i];
+	}
+	return n;
+}
+
 /* Half of them bring in factors by bulk copies where that can be, a quarter's products end in the next
  * step, and the others' in their own; in this order. */
 uint32_t hn_wgmma_shapes(const struct hn_target *t, const struct hn_warp_product *p,
 			 struct hn_warp_shape *ret, uint32_t n_max)
 {
 	n_max = n_max < HN_HEURISTIC_MAX ? n_max : HN_HEURISTIC_MAX;
-	uint32_t n = shapes(t, p, /* open= */ true, /* bulk= */ true, ret, n_max / 2);
+	uint32_t n = bulk_shapes(t, p, ret, n_max / 2);
 
-	n += shapes(t, p, /* open= */ true, /* bulk= */ false, &ret[n], (n_max - n) / 2);
-	return n + shapes(t, p, /* open= */ false, /* bulk= */ false, &ret[n], n_max - n);
+	n += shapes(t, p, (struct way){ .open = true }, &ret[n], (n_max - n) / 2);
+	return n + shapes(t, p, (struct way){ .open = false }, &ret[n], n_max - n);
 }
