@@ -7,20 +7,12 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/rng.h"
-#include "lower/device/device_interp.h"
 #include "lower/device/device_role.h"
-#include "lower/device/device_verify.h"
-#include "tests/lib/gpu_bed.h"
 
-#define FUEL (INT64_C(1) << 28)
-
-enum { ROWS = 120, COLUMNS = 104, TERMS = 232 };
+#include "tests/lib/role_case.h"
 
 static int set_up(void **state)
 {
@@ -28,7 +20,7 @@ static int set_up(void **state)
 }
 
 /* 128 rows and 64 columns a block, 4 turns of 64 terms, 3 stages; products end in the next turn. */
-static const char product[] =
+static const char text[] =
 	"device/1\n"
 	"global A bfloat16[27840] arg 0\n"
 	"global B bfloat16[24128] arg 1\n"
@@ -80,110 +72,12 @@ static const char product[] =
 	"  }\n"
 	"}\n";
 
-/* Small integers, so that every sum is exact. */
-static int number(int64_t i)
-{
-	return (int)(i * 7 % 11) - 5;
-}
-
-static uint16_t brain(int v)
-{
-	float f = (float)v;
-	uint32_t u;
-
-	memcpy(&u, &f, sizeof(u));
-	return (uint16_t)(u >> 16);
-}
-
-static uint16_t a[ROWS * TERMS], b[COLUMNS * TERMS];
-static float c[ROWS * COLUMNS];
-
-static void fill(void)
-{
-	for (int i = 0; i < ROWS * TERMS; i++) {
-		a[i] = brain(number(i));
-	}
-	for (int i = 0; i < COLUMNS * TERMS; i++) {
-		b[i] = brain(number(i + 3));
-	}
-	memset(c, 0xff, sizeof(c));
-}
-
-static bool is_right(void)
-{
-	for (int i = 0; i < ROWS; i++) {
-		for (int j = 0; j < COLUMNS; j++) {
-			int sum = 0;
-
-			for (int k = 0; k < TERMS; k++) {
-				sum += number(i * TERMS + k) * number(j * TERMS + k + 3);
-			}
-			if (c[i * COLUMNS + j] != (float)sum) {
-				return false;
-			}
-		}
-	}
-	return true;
-}
-
-static int parse(struct bed *x, const char *text, const struct hn_device **d, struct hn_err *err)
-{
-	return hn_device_parse("t", text, strlen(text), &x->a, d, err);
-}
-
-static int interpret(const struct hn_device *d, uint32_t order, struct hn_err *err)
-{
-	void *const arg[] = { a, b, c };
-
-	fill();
-	return hn_device_interpret(d, arg, order, FUEL, err);
-}
+static struct role_case product = { .text = text, .rows = 120, .columns = 104, .terms = 232 };
 
 static void a_product_is_right_in_every_order(void **state)
 {
-	struct bed *x = *state;
-	const struct hn_device *d;
-	struct hn_err err = { 0 };
-	struct hn_buf text;
-
-	if (parse(x, product, &d, &err) != 0 || hn_device_verify(d, &x->gpu, 20000, &err) != 0) {
-		fail_msg("%s", err.msg);
-	}
-	hn_buf_init(&text);
-	hn_device_print(d, &text);
-	assert_string_equal(text.s, product);
-	hn_buf_fini(&text);
-	for (uint32_t order = 0; order < 6; order++) {
-		if (interpret(d, order, &err) != 0) {
-			fail_msg("order %u: %s", order, err.msg);
-		}
-		assert_true(is_right());
-	}
+	role_is_right_in_every_order(*state, &product);
 }
-
-/* The text with another in place of `from`, the first time or each. */
-static char *with(const char *from, const char *to, bool all)
-{
-	struct hn_buf out;
-	bool done = false;
-
-	hn_buf_init(&out);
-	for (const char *s = product; *s != '\0';) {
-		if ((all || !done) && strncmp(s, from, strlen(from)) == 0) {
-			hn_buf_puts(&out, to);
-			s += strlen(from);
-			done = true;
-		} else {
-			hn_buf_putc(&out, *s++);
-		}
-	}
-	assert_true(done);
-	return hn_buf_steal(&out);
-}
-
-struct bad {
-	const char *from, *to, *why;
-};
 
 /* The verifier finds it, and so does the interpreter, in every order. */
 static void planted_faults_are_found(void **state)
@@ -224,47 +118,22 @@ static void planted_faults_are_found(void **state)
 		{ "    mbarrier empty[v6] count 8\n", "", "is no mbarrier that was made" },
 		{ "mbarrier empty[v6] count 8", "mbarrier empty[0] count 8", "is made an mbarrier twice" },
 	};
-	struct bed *x = *state;
-
-	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
-		char *text = with(bad[i].from, bad[i].to, false);
-		const struct hn_device *d;
-		struct hn_err err = { 0 };
-
-		if (parse(x, text, &d, &err) != 0) {
-			fail_msg("%zu: %s", i, err.msg);
-		}
-		for (int order = -1; order < 6; order++) {
-			int rc = order < 0 ? hn_device_verify(d, &x->gpu, 20000, &err)
-					   : interpret(d, (uint32_t)order, &err);
-			char why[160];
-			bool found = false;
-
-			snprintf(why, sizeof(why), "%s", bad[i].why);
-			for (char *w = strtok(why, "|"); w != NULL; w = strtok(NULL, "|")) {
-				found = found || strstr(err.msg, w) != NULL;
-			}
-			if (rc == 0 || !found) {
-				fail_msg("%zu, order %d: %d %s", i, order, rc, rc != 0 ? err.msg : "");
-			}
-		}
-		free(text);
-	}
+	role_faults_are_found(*state, &product, bad, HN_COUNT_OF(bad));
 }
 
 /* What is filled is what hardware fills: another layout is other numbers. */
 static void layouts_are_the_hardwares(void **state)
 {
 	struct bed *x = *state;
-	char *text = with("swizzle 128", "swizzle 0", false);
+	char *spoiled = with(&product, "swizzle 128", "swizzle 0");
 	const struct hn_device *d;
 	struct hn_err err = { 0 };
 
-	assert_int_equal(parse(x, text, &d, &err), 0);
+	assert_int_equal(parse(x, spoiled, &d, &err), 0);
 	assert_int_equal(hn_device_verify(d, &x->gpu, 20000, &err), 0);
-	assert_int_equal(interpret(d, 0, &err), 0);
-	assert_false(is_right());
-	free(text);
+	assert_int_equal(interpret(&product, d, 0, &err), 0);
+	assert_false(is_right(&product));
+	free(spoiled);
 }
 
 /* The form of maps and kernels. */
@@ -319,66 +188,34 @@ static void what_is_none_is_refused(void **state)
 	struct bed *x = *state;
 
 	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
-		char *text = with(bad[i].from, bad[i].to, false);
+		char *spoiled = with(&product, bad[i].from, bad[i].to);
 		const struct hn_device *d;
 		struct hn_err err = { 0 };
 
-		if (parse(x, text, &d, &err) == 0 || strstr(err.msg, bad[i].why) == NULL) {
+		if (parse(x, spoiled, &d, &err) == 0 || strstr(err.msg, bad[i].why) == NULL) {
 			fail_msg("%zu: %s", i, err.msg);
 		}
-		free(text);
+		free(spoiled);
 	}
 }
 
-/* Behind the arguments bytes are changed: what the verifier takes runs without a fault. */
 static void damage_does_no_harm(void **state)
 {
-	static const char put[] = "0123456789+-*<>()[]., vCAB\n";
-	struct bed *x = *state;
-	struct hn_rng rng = hn_rng_stream(7, 0, 0, 0);
-	const size_t from = (size_t)(strstr(product, "shared A.shared") - product);
-	const size_t n = sizeof(product) - 1 - from;
-	uint32_t read = 0, taken = 0;
-
-	for (uint32_t i = 0; i < 60; i++) {
-		char text[sizeof(product)];
-		const struct hn_device *d;
-		struct hn_err err = { 0 };
-		size_t at = hn_rng_below(&rng, n);
-
-		memcpy(text, product, sizeof(product));
-		while (i % 3 > 0 && (text[from + at] < '0' || text[from + at] > '9')) {
-			at = (at + 1) % n; /* mostly numbers */
-		}
-		text[from + at] = put[hn_rng_below(&rng, i % 3 > 0 ? 10 : sizeof(put) - 1)];
-		if (parse(x, text, &d, &err) != 0) {
-			continue;
-		}
-		read++;
-		if (hn_device_verify(d, &x->gpu, 20000, &err) != 0) {
-			continue;
-		}
-		taken++;
-		if (interpret(d, i, &err) != 0) {
-			fail_msg("%s\n%s", err.msg, text);
-		}
-	}
-	print_message("%u read, %u of them verified and run\n", read, taken);
-	assert_true(taken > 5 && taken < read);
+	role_damage_does_no_harm(*state, &product);
 }
 
 /* Past the ends of stages: the verifier refuses, as of every index. */
 static void bounds_are_proved(void **state)
 {
 	struct bed *x = *state;
-	char *text = with("A.shared bfloat16[24576]", "A.shared bfloat16[20480]", false);
+	char *spoiled = with(&product, "A.shared bfloat16[24576]", "A.shared bfloat16[20480]");
 	const struct hn_device *d;
 	struct hn_err err = { 0 };
 
-	assert_int_equal(parse(x, text, &d, &err), 0);
+	assert_int_equal(parse(x, spoiled, &d, &err), 0);
 	assert_int_not_equal(hn_device_verify(d, &x->gpu, 20000, &err), 0);
 	assert_non_null(strstr(err.msg, "its index may be another"));
-	free(text);
+	free(spoiled);
 }
 
 int main(void)
