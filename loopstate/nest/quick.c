@@ -127,7 +127,7 @@ static void open_space(struct hn_quick_check *c, const struct hn_looptree *t)
 	for (uint32_t i = 0; i < t->n_loop; i++) {
 		first[i] = (int32_t)n;
 		n += c->space.radix[i].n_digit;
-		n_ragged += c->space.radix[i].n_digit > 1;
+		n_ragged += c->space.radix[i].n_digit > 1 ? c->space.radix[i].n_digit : 0;
 	}
 	count(t->root, &n_stmt, &n_loop);
 	for (uint32_t i = 0; i < t->dag->n_op; i++) {
@@ -135,7 +135,7 @@ static void open_space(struct hn_quick_check *c, const struct hn_looptree *t)
 
 		n += t->buffer[i].op >= 0 ? 2 * (b ? b->stage[i].n_guard : 8) : 0;
 	}
-	n += n_stmt * n_ragged; /* and one a loop */
+	n += n_stmt * n_ragged; /* and one a loop, or one a digit of it */
 	c->space.first = first;
 	c->space.cap_digit = n;
 	c->space.digit = HN_NEW_ARRAY(c->arena, struct hn_digit, n);

@@ -6,119 +6,9 @@
  * domain implies leaves out nothing that exists.  Any other guard is refused.  A loop whose
  * digits could count further than it runs is bounded in the same way.
  */
-#include "loopstate/nest/quick_int.h"
+#include "loopstate/nest/quick_cover.h"
 
 #include "base/arith.h"
-
-#define MAX_GUARDS 24
-
-/* lo <= sum of the terms <= hi; the form's own interval is 0. */
-struct guard {
-	struct hn_digit_form g;
-	int64_t lo, hi;
-	bool made; /* into a digit of every axis it is part of */
-	bool own;  /* what a loop runs over: it leaves nothing out */
-};
-
-struct cover {
-	struct hn_quick_check *c;
-	struct hn_quick_stmt *s;
-	uint32_t n_guard;
-	struct guard guard[MAX_GUARDS];
-	struct hn_digit_form form; /* scratch */
-};
-
-static bool negative(const struct hn_digit_form *f)
-{
-	for (uint32_t i = 0; i < f->n; i++) {
-		if (f->term[i].coef > 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool compare(struct cover *v, enum hn_expr_op op, const struct hn_expr *x,
-		    const struct hn_expr *y)
-{
-	const struct hn_digit_space *s = &v->c->space;
-	struct guard *g = &v->guard[v->n_guard];
-
-	hn_digit_form_zero(&g->g);
-	g->lo = INT64_MIN;
-	g->hi = INT64_MAX;
-	g->made = g->own = false;
-	if (v->n_guard == MAX_GUARDS || !hn_digit_form_add_expr(s, x, NULL, 1, &g->g) ||
-	    !hn_digit_form_add_expr(s, y, NULL, -1, &g->g) || g->g.lo != g->g.hi) {
-		return false;
-	}
-	int64_t c = g->g.lo;
-
-	if (op == HN_EXPR_LT || op == HN_EXPR_LE) {
-		g->hi = -c - (op == HN_EXPR_LT);
-	} else if (op == HN_EXPR_GT || op == HN_EXPR_GE) {
-		g->lo = -c + (op == HN_EXPR_GT);
-	} else {
-		return false;
-	}
-	g->g.lo = g->g.hi = 0;
-	if (g->g.n > 0 && negative(&g->g)) {
-		int64_t lo = g->lo;
-
-		for (uint32_t i = 0; i < g->g.n; i++) {
-			g->g.term[i].coef = -g->g.term[i].coef;
-		}
-		g->lo = g->hi == INT64_MAX ? INT64_MIN : -g->hi;
-		g->hi = lo == INT64_MIN ? INT64_MAX : -lo;
-	}
-	v->n_guard++;
-	return true;
-}
-
-static bool read_guard(struct cover *v, const struct hn_expr *e)
-{
-	if (e->op == HN_EXPR_AND) {
-		return read_guard(v, e->arg[0]) && read_guard(v, e->arg[1]);
-	}
-	return e->n_arg == 2 && compare(v, e->op, e->arg[0], e->arg[1]);
-}
-
-static bool read_guards(struct cover *v)
-{
-	for (uint32_t i = 0; i < v->s->node->n_guard; i++) {
-		if (!read_guard(v, v->s->node->guard[i])) {
-			return hn_quick_refuse(v->c, v->s, "a guard is no bound on a sum of loops");
-		}
-	}
-	return true;
-}
-
-static void bound_ragged(struct cover *v)
-{
-	const struct hn_digit_space *s = &v->c->space;
-
-	for (uint32_t i = 0; i < v->s->n_level && v->n_guard < MAX_GUARDS; i++) {
-		const struct hn_node *n = v->s->level[i].node;
-		struct guard *g = &v->guard[v->n_guard];
-
-		if (n->kind != HN_NODE_LOOP || s->radix[n->loop].n_digit < 2 ||
-		    !s->digit[s->first[n->loop]].ragged) {
-			continue;
-		}
-		const struct hn_radix *r = &s->radix[n->loop];
-
-		*g = (struct guard){ .lo = INT64_MIN, .hi = r->extent - 1, .own = true };
-		for (uint32_t k = 0; k < r->n_digit && g->g.n < HN_DIGIT_FORM_TERMS; k++) {
-			uint32_t digit = (uint32_t)s->first[n->loop] + k;
-
-			if (s->digit[digit].range > 1) {
-				g->g.term[g->g.n++] =
-					(struct hn_digit_term){ digit, r->weight[k] };
-			}
-		}
-		v->n_guard++;
-	}
-}
 
 /* Ascending by coefficient. */
 static void sort_terms(struct hn_digit_form *f)
@@ -182,7 +72,8 @@ static bool holds(const struct hn_digit_form *f, const struct hn_digit_form *g,
 }
 
 /* f with the sum g as `digit`; f itself when g is no part of it. */
-static const struct hn_digit_form *replace(struct cover *v, const struct hn_digit_form *f,
+static const struct hn_digit_form *replace(struct hn_quick_covering *v,
+					   const struct hn_digit_form *f,
 					   const struct hn_digit_form *g, uint32_t digit)
 {
 	struct hn_digit_form *to = &v->form;
@@ -216,23 +107,15 @@ static uint32_t least_depth(const struct hn_digit_space *s, const struct hn_digi
 	return least;
 }
 
-/* Makes the guard's sum a digit, where it lies inside the loops of an element's life. */
-static void make_digit(struct cover *v, struct guard *g, const struct hn_digit_form **axis)
+/* The guard's sum as a digit of that range. */
+static void put_digit(struct hn_quick_covering *v, struct hn_quick_guard *g, int64_t range,
+		      const struct hn_digit_form **axis)
 {
 	struct hn_digit_space *s = &v->c->space;
-	int64_t span;
-	bool once;
-
-	sort_terms(&g->g);
-	if (g->g.n == 0 || g->hi == INT64_MAX || g->hi < 0 ||
-	    least_depth(s, &g->g) < v->s->life || s->n_digit == s->cap_digit ||
-	    !is_dense(s, &g->g, g->own, &span, &once) || !once) {
-		return;
-	}
 	uint32_t digit = s->n_digit++;
 
 	s->digit[digit] = (struct hn_digit){
-		.range = (g->hi < span ? g->hi : span) + 1,
+		.range = range,
 		.depth = least_depth(s, &g->g),
 		.of = hn_digit_form_keep(&g->g, v->c->arena),
 	};
@@ -243,7 +126,7 @@ static void make_digit(struct cover *v, struct guard *g, const struct hn_digit_f
 		axis[d] = next;
 	}
 	for (uint32_t i = 0; i < v->n_guard; i++) {
-		struct guard *other = &v->guard[i];
+		struct hn_quick_guard *other = &v->guard[i];
 
 		if (other != g && !other->made) {
 			const struct hn_digit_form *next =
@@ -256,9 +139,70 @@ static void make_digit(struct cover *v, struct guard *g, const struct hn_digit_f
 	}
 }
 
-/* Loops first, then sums of few digits: others may be sums of them. */
-static void make_digits(struct cover *v, const struct hn_digit_form **axis)
+/* Makes the guard's sum a digit, where it lies inside the loops of an element's life. */
+static void make_digit(struct hn_quick_covering *v, struct hn_quick_guard *g,
+		       const struct hn_digit_form **axis)
 {
+	struct hn_digit_space *s = &v->c->space;
+	int64_t span;
+	bool once;
+
+	sort_terms(&g->g);
+	if (g->g.n == 0 || g->hi == INT64_MAX || g->hi < 0 ||
+	    least_depth(s, &g->g) < v->s->life || s->n_digit == s->cap_digit ||
+	    !is_dense(s, &g->g, g->own, &span, &once) || !once) {
+		return;
+	}
+	put_digit(v, g, (g->hi < span ? g->hi : span) + 1, axis);
+}
+
+/* The loop whose first digit that is; NULL: there is none around the statement. */
+static const struct hn_radix *radix_from(const struct hn_quick_covering *v, uint32_t digit)
+{
+	const struct hn_digit_space *s = &v->c->space;
+
+	for (uint32_t i = 0; i < v->s->n_level; i++) {
+		const struct hn_node *n = v->s->level[i].node;
+
+		if (n->kind == HN_NODE_LOOP && s->first[n->loop] == (int32_t)digit) {
+			return &s->radix[n->loop];
+		}
+	}
+	return NULL;
+}
+
+/* A guard on how far a ragged loop's first digit counts may leave whole turns of the others alone:
+ * all digits are then what they would be of a loop that is not ragged. */
+static void make_whole(struct hn_quick_covering *v, const struct hn_quick_guard *g,
+		       const struct hn_digit_form **axis)
+{
+	struct hn_digit_space *s = &v->c->space;
+	uint32_t first = g->g.n == 1 ? g->g.term[0].digit : 0;
+	const struct hn_radix *r = g->g.n == 1 && g->g.term[0].coef == 1 ? radix_from(v, first) : NULL;
+
+	if (r == NULL || !s->digit[first].ragged || g->hi < 0 || g->hi >= s->digit[first].range - 1 ||
+	    s->digit[first].depth < v->s->life || s->n_digit + r->n_digit > s->cap_digit) {
+		return;
+	}
+	int64_t last = g->hi; /* g names another digit when the first is put */
+
+	for (uint32_t k = 0; k < r->n_digit; k++) {
+		struct hn_quick_guard one = { .hi = k == 0 ? last : s->digit[first + k].range - 1 };
+
+		if (s->digit[first + k].range > 1) {
+			one.g.n = 1;
+			one.g.term[0] = (struct hn_digit_term){ first + k, 1 };
+			put_digit(v, &one, one.hi + 1, axis);
+		}
+	}
+}
+
+/* Loops first, then sums of few digits: others may be sums of them. */
+static void make_digits(struct hn_quick_covering *v, const struct hn_digit_form **axis)
+{
+	for (uint32_t i = 0; i < v->n_guard; i++) {
+		make_whole(v, &v->guard[i], axis);
+	}
 	for (uint32_t i = 0; i < v->n_guard; i++) {
 		if (v->guard[i].own) {
 			make_digit(v, &v->guard[i], axis);
@@ -280,8 +224,8 @@ static void make_digits(struct cover *v, const struct hn_digit_form **axis)
 }
 
 /* The axis without mul times the guard's sum: its interval. False when it is no part. */
-static bool rest_of(struct cover *v, const struct hn_digit_form *axis, const struct guard *g,
-		    int64_t *ret_mul, int64_t *ret_lo, int64_t *ret_hi)
+static bool rest_of(struct hn_quick_covering *v, const struct hn_digit_form *axis,
+		    const struct hn_quick_guard *g, int64_t *ret_mul, int64_t *ret_lo, int64_t *ret_hi)
 {
 	struct hn_digit_form *f = &v->form;
 
@@ -296,7 +240,7 @@ static bool rest_of(struct cover *v, const struct hn_digit_form *axis, const str
 /* Whether points in the domain never fail the guard: with axis = mul * sum + rest and axis
  * <= last, the sum is at most (last - least rest) / mul, and at least what follows from first;
  * where mul < 0, first and last change places. */
-static bool is_implied(struct cover *v, const struct guard *g)
+static bool is_implied(struct hn_quick_covering *v, const struct hn_quick_guard *g)
 {
 	for (uint32_t d = 0; d < v->s->n_axis; d++) {
 		const struct hn_axis *x = &v->s->op->axis[d];
@@ -317,10 +261,10 @@ static bool is_implied(struct cover *v, const struct guard *g)
 	return false;
 }
 
-static bool guards_spare(struct cover *v)
+static bool guards_spare(struct hn_quick_covering *v)
 {
 	for (uint32_t i = 0; i < v->n_guard; i++) {
-		const struct guard *g = &v->guard[i];
+		const struct hn_quick_guard *g = &v->guard[i];
 		int64_t lo = 0, hi = 0;
 		bool always = hn_digit_form_range(&v->c->space, &g->g, &lo, &hi) && lo >= g->lo &&
 			      hi <= g->hi;
@@ -334,7 +278,7 @@ static bool guards_spare(struct cover *v)
 }
 
 /* Axis d inside [first, last], by its digits or by a guard. */
-static bool in_domain(struct cover *v, uint32_t d)
+static bool in_domain(struct hn_quick_covering *v, uint32_t d)
 {
 	const struct hn_digit_form *f = v->s->axis[d];
 	int64_t first = v->s->op->axis[d].min, last = first + v->s->op->axis[d].extent - 1;
@@ -344,7 +288,7 @@ static bool in_domain(struct cover *v, uint32_t d)
 		return false;
 	}
 	for (uint32_t i = 0; i < v->n_guard && (lo < first || hi > last); i++) {
-		const struct guard *g = &v->guard[i];
+		const struct hn_quick_guard *g = &v->guard[i];
 		int64_t mul, rest_lo, rest_hi;
 
 		if (!rest_of(v, v->s->raw[d], g, &mul, &rest_lo, &rest_hi) &&
@@ -364,7 +308,7 @@ static bool in_domain(struct cover *v, uint32_t d)
 	return lo >= first && hi <= last;
 }
 
-static bool in_buffer(struct cover *v, uint32_t d)
+static bool in_buffer(struct hn_quick_covering *v, uint32_t d)
 {
 	const struct hn_buffer *b = &v->c->tree->buffer[v->s->node->stage];
 	const struct hn_axis *x = &v->s->op->axis[d];
@@ -395,7 +339,7 @@ static bool mark(const struct hn_digit_space *s, const struct hn_digit_form *f, 
 }
 
 /* Splits axis d in base and inner part. */
-static bool split_axis(struct cover *v, uint32_t d, bool *seen, bool *once,
+static bool split_axis(struct hn_quick_covering *v, uint32_t d, bool *seen, bool *once,
 		       const struct hn_digit_form **ret_base, int64_t *ret_span)
 {
 	const struct hn_digit_space *s = &v->c->space;
@@ -427,7 +371,7 @@ static bool split_axis(struct cover *v, uint32_t d, bool *seen, bool *once,
 }
 
 /* Every loop of the statement below the life of its elements is part of some axis. */
-static bool all_loops_count(const struct cover *v, const bool *seen)
+static bool all_loops_count(const struct hn_quick_covering *v, const bool *seen)
 {
 	const struct hn_digit_space *s = &v->c->space;
 
@@ -449,7 +393,7 @@ static bool all_loops_count(const struct cover *v, const bool *seen)
 	return true;
 }
 
-static bool covers(struct cover *v)
+static bool covers(struct hn_quick_covering *v)
 {
 	struct hn_quick_stmt *s = v->s;
 	bool *seen = HN_NEW_ARRAY(v->c->arena, bool, v->c->space.cap_digit);
@@ -477,7 +421,7 @@ bool hn_quick_cover(struct hn_quick_check *c, struct hn_quick_stmt *s)
 		HN_NEW_ARRAY(c->arena, const struct hn_digit_form *, s->n_axis);
 	const struct hn_digit_form **axis =
 		HN_NEW_ARRAY(c->arena, const struct hn_digit_form *, s->n_axis);
-	struct cover v;
+	struct hn_quick_covering v;
 
 	v.c = c;
 	v.s = s;
@@ -493,10 +437,10 @@ bool hn_quick_cover(struct hn_quick_check *c, struct hn_quick_stmt *s)
 	}
 	s->raw = raw;
 	s->axis = axis;
-	if (!read_guards(&v)) {
+	if (!hn_quick_read_guards(&v)) {
 		return false;
 	}
-	bound_ragged(&v);
+	hn_quick_bound_ragged(&v);
 	make_digits(&v, axis);
 	for (uint32_t d = 0; d < s->n_axis; d++) {
 		if (!in_domain(&v, d)) {

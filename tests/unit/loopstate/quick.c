@@ -161,9 +161,25 @@ static void a_grid_may_cut_fused_axes(void **state)
 		  false },
 	};
 
+	/* in rounds, 5 of 5 for 24 points; B's are read past the end, too: a row's has no guard */
+	static const char outer[] = "f(float32 A[4], float32 B[6]) -> C { C(i,j) = A(i) * B(j) }";
+	static const char inner[] = "f(float32 A[4], float32 B[6]) -> C { C(i) +=! A(i) * B(k) }";
+	static const struct judged rounds[] = {
+		{ "[[\"CHR\", 1, \"local\", [2]], [\"FU\", 3, [0, 1]], [\"SP\", 3, 0, 24, [5], 1], "
+		  "[\"AN\", 3, 1, 5], [\"CA\", 2, 3, 1]]",
+		  true },
+	};
+	static const struct judged racing_rounds[] = {
+		{ "[[\"CHR\", 1, \"local\", [2]], [\"FU\", 3, [0, 1]], [\"SP\", 3, 0, 24, [5], 1], "
+		  "[\"AN\", 3, 1, 5], [\"CA\", 2, 3, 1]]",
+		  false },
+	};
+
 	(void)state;
 	judge_all(dag, row, HN_COUNT_OF(row));
 	judge_all(sum, racing, HN_COUNT_OF(racing));
+	judge_all(outer, rounds, HN_COUNT_OF(rounds));
+	judge_all(inner, racing_rounds, HN_COUNT_OF(racing_rounds));
 }
 
 static void drop_guards_of_p(struct hn_node *n, struct hn_arena *a)
