@@ -163,6 +163,23 @@ static const struct hn_expr *moved(struct sized *s, const struct hn_expr *e)
 	return e == NULL ? NULL : hn_expr_map(e, behind, s, s->a);
 }
 
+/* What changes no result of the kind.  It is not what the reduction begins with: that may be any number. */
+static const struct hn_expr *neutral_of(const struct hn_reduce *r, enum hn_dtype t, struct hn_arena *a)
+{
+	bool least = r->kind == HN_COMBINE_MAX, most = r->kind == HN_COMBINE_MIN;
+	bool is_signed = hn_dtype_class(t) == HN_CLASS_SIGNED;
+	int64_t one = r->kind == HN_COMBINE_PROD;
+
+	if (hn_dtype_class(t) == HN_CLASS_FLOAT) {
+		double far = hn_dtype_largest(t);
+
+		return hn_expr_float(least ? -far : most ? far : (double)one, t, a);
+	}
+	int64_t hi = (int64_t)((uint64_t)1 << (8 * hn_dtype_bytes(t) - is_signed)) - 1;
+
+	return hn_expr_int(least ? (is_signed ? -hi - 1 : 0) : most ? hi : one, t, a);
+}
+
 /* The source where the mask is 1, else what is neutral. */
 static const struct hn_expr *chosen(const struct sized *s, const struct hn_reduce *r, const struct hn_expr *source,
 				    uint32_t axis)
@@ -173,7 +190,7 @@ static const struct hn_expr *chosen(const struct sized *s, const struct hn_reduc
 
 	arg[0] = hn_expr_binary(HN_EXPR_GT, load_of(s, 0, index), hn_expr_float(0.5, HN_F32, s->a), s->a);
 	arg[1] = source;
-	arg[2] = r->identity[0];
+	arg[2] = neutral_of(r, (enum hn_dtype)source->dtype, s->a);
 	return hn_expr_with_args(&select, arg, 3, s->a);
 }
 

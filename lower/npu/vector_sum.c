@@ -19,6 +19,44 @@ static const struct {
 	{ HN_COMBINE_PROD, HN_NPU_I_MUL, 0, 1 },
 };
 
+/* The number that the reduction of `op` begins with; false: it is the row's neutral one. */
+static bool begins_with(const struct hn_op *op, uint32_t row, double *ret)
+{
+	const struct hn_expr *e = op->reduce->identity[0];
+	enum hn_dtype t = (enum hn_dtype)op->dtype[0];
+	int64_t lo, hi;
+
+	if (e->op == HN_EXPR_FLOAT) {
+		*ret = e->u.f;
+		return isfinite(*ret) && fabs(*ret) < 3e38 && (float)*ret != sums[row].neutral;
+	}
+	if (e->op != HN_EXPR_INT) {
+		return false;
+	}
+	hi = (int64_t)((uint64_t)1 << (8 * hn_dtype_bytes(t) - (hn_dtype_class(t) == HN_CLASS_SIGNED))) - 1;
+	lo = hn_dtype_class(t) == HN_CLASS_SIGNED ? -hi - 1 : 0;
+	*ret = (double)e->u.i;
+	return isfinite(sums[row].neutral) ? *ret != (double)sums[row].neutral
+	       : sums[row].neutral < 0	   ? e->u.i > lo
+					   : e->u.i < hi;
+}
+
+/* The sum with the number that it begins with. */
+static struct vec_item begun(struct vec *x, const struct hn_op *op, uint32_t row, struct vec_item a)
+{
+	double first;
+
+	if (!begins_with(op, row, &first)) {
+		return a;
+	}
+	if (op->reduce->identity[0]->op == HN_EXPR_INT && (double)(float)first != first) {
+		vec_no(x, op, "a sum that begins with an integer past 2^24 has no form", "");
+		return (struct vec_item){ -1, 0 };
+	}
+	return vec_binary(x, sums[row].with, a, (struct vec_item){ -1, (float)first },
+			  vec_carrier((enum hn_dtype)op->dtype[0]));
+}
+
 /* v without the dimensions `over`. */
 static int32_t total(struct vec *x, const struct hn_op *op, int32_t v, uint32_t over, uint32_t row)
 {
@@ -182,10 +220,5 @@ struct vec_item vec_reduced(struct vec_point *p, const struct hn_op *op)
 	if (x->rc == 0 && a.value < 0) {
 		a.value = vec_constant(x, a.number, vec_carrier(t));
 	}
-	if (x->rc == 0 && r->identity[0]->op == HN_EXPR_FLOAT && isfinite(r->identity[0]->u.f) &&
-	    fabs(r->identity[0]->u.f) < 3e38 && (float)r->identity[0]->u.f != sums[row].neutral) {
-		a = vec_binary(x, sums[row].with, a, (struct vec_item){ -1, (float)r->identity[0]->u.f },
-			       vec_carrier(t));
-	}
-	return a;
+	return x->rc == 0 ? begun(x, op, row, a) : a;
 }

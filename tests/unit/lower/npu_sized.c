@@ -28,7 +28,7 @@ static void open(struct given *g, const char *text, const char *profile, const s
 	g->text = text;
 	hn_arena_init(&g->a, 0);
 	assert_int_equal(hn_npu_profile_of(profile, &m, &err), 0);
-	if (hn_dag_from_text("t", text, strlen(text), 0, &g->a, &dag, &err) != 0) {
+	if (hn_dag_parse_sized("t", text, strlen(text), 0, &g->a, &dag, &err) != 0) {
 		fail_msg("%s\n%s", err.msg, text);
 	}
 	if (npu_sized_open(&g->b, dag, &m, plan, &g->a) != 0) {
@@ -346,6 +346,35 @@ static void every_number_of_terms(void **state)
 	}
 }
 
+/* What a reduction begins with is any number: it counts once, and lanes past the length take none of it. */
+static void reductions_begin_with_any_number(void **state)
+{
+	static const struct {
+		const char *dtype, *result, *identity;
+	} row[] = {
+		{ "float32", "[\"add\",[\"var\",\"x\"],[\"var\",\"y\"]]", "[\"float\",5,\"float32\"]" },
+		{ "float32", "[\"max\",[\"var\",\"x\"],[\"var\",\"y\"]]", "[\"float\",0.25,\"float32\"]" },
+		{ "int8", "[\"max\",[\"var\",\"x\"],[\"var\",\"y\"]]", "[\"int\",50,\"int8\"]" },
+		{ "int8", "[\"min\",[\"var\",\"x\"],[\"var\",\"y\"]]", "[\"int\",-3,\"int8\"]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		char text[1200];
+
+		snprintf(text, sizeof(text),
+			 "{\"format\":\"compute-dag/1\",\"sizes\":[[\"L\",1,100]],\"ops\":[{\"kind\":\"placeholder\","
+			 "\"id\":\"X\",\"name\":\"X\",\"shape\":[6,[\"var\",\"L\"]],\"dtype\":\"%s\"},{\"kind\":\"compute\","
+			 "\"id\":\"S\",\"name\":\"S\",\"tag\":\"\",\"shape\":[6],\"dtype\":[\"%s\"],\"axes\":[[\"i\",0,6]],"
+			 "\"reduce_axes\":[[\"j\",0,[\"var\",\"L\"]]],\"body\":[{\"reduce\":{\"lhs\":[\"x\"],\"rhs\":[\"y\"],"
+			 "\"result\":[%s],\"identity\":[%s]},\"source\":[[\"load\",\"X\",[\"var\",\"i\"],"
+			 "[\"var\",\"j\"]]],\"condition\":[\"int\",1,\"bool\"],\"init\":[],\"value_index\":0}]}],"
+			 "\"inputs_outputs\":[\"X\",\"S\"]}",
+			 row[i].dtype, row[i].dtype, row[i].result, row[i].identity);
+		all_sizes(text, &by_flags, 100);
+	}
+}
+
 static void what_has_no_program_is_told(void **state)
 {
 	static const struct {
@@ -405,6 +434,7 @@ int main(void)
 		cmocka_unit_test(rows_of_whole_blocks_are_shared_one_by_one),
 		cmocka_unit_test(sizes_are_numbers_too),
 		cmocka_unit_test(every_number_of_terms),
+		cmocka_unit_test(reductions_begin_with_any_number),
 		cmocka_unit_test(what_has_no_program_is_told),
 	};
 
