@@ -312,7 +312,7 @@ static int check_answer(const struct hn_opts *o, const struct hn_input *in,
 /* --trials 0: nothing is measured, so nobody is asked but this process, a prover, and a board for
  * a few calls. */
 static int answer_at_once(const struct hn_opts *o, const struct hn_input *in,
-			  struct hn_arena *a, struct hn_err *err)
+			  struct hn_arena *a, bool *told, struct hn_err *err)
 {
 	int64_t start = hn_clock_ns();
 	struct hn_answers all;
@@ -333,6 +333,7 @@ static int answer_at_once(const struct hn_opts *o, const struct hn_input *in,
 		fwrite(b.s, 1, b.n, stdout);
 		hn_buf_fini(&b);
 	}
+	*told = rc == 0;
 	if (rc == 0 && check.none != NULL) {
 		rc = hn_fail(err, HONE_E_UNSUPPORTED, "%s has no kernel for this target", in->name);
 	}
@@ -340,7 +341,7 @@ static int answer_at_once(const struct hn_opts *o, const struct hn_input *in,
 	return rc;
 }
 
-int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
+int hn_tune_one(const struct hn_opts *o, bool *told, struct hn_err *err)
 {
 	struct hn_link link;
 	struct hn_show show;
@@ -348,11 +349,12 @@ int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
 	struct hn_input in;
 	int rc;
 
+	*told = false;
 	hn_arena_init(&a, 0);
 	rc = hn_input_read(o, &a, &in, err);
 	rc = rc != 0 ? rc : check_records(o, &in, err);
 	if (rc == 0 && o->trials == 0) {
-		rc = answer_at_once(o, &in, &a, err);
+		rc = answer_at_once(o, &in, &a, told, err);
 		hn_arena_fini(&a);
 		return rc;
 	}
@@ -394,6 +396,7 @@ int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 {
 	bool several = o->n_arg > 1 || o->tasks != NULL || hn_network_is(o->arg);
 	struct hn_opts at_once = *o;
+	bool told;
 	int rc;
 
 	if (o->seconds == 0) { /* as no trials: there is time for none */
@@ -410,7 +413,7 @@ int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 		return rc;
 	}
 	several |= o->trials != 0 && (o->strategy != NULL || o->stop_gain > 0);
-	rc = several ? hn_tune_set(o, err) : hn_tune_one(o, err);
+	rc = several ? hn_tune_set(o, err) : hn_tune_one(o, &told, err);
 	if (rc == -HONE_E_NO_BOARD && o->target != NULL) {
 		struct hn_err why = *err;
 

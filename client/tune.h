@@ -5,7 +5,8 @@
 #include "base/jw.h"
 #include "client/link.h"
 
-int hn_tune_one(const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
+/* *told: its answer was shown, which says whether there is a kernel. */
+int hn_tune_one(const struct hn_opts *o, bool *told, struct hn_err *err) HN_NODISCARD;
 int hn_tune_set(const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
 
 /* Members of submit and set.submit: one string, unless it is NULL; what the

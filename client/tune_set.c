@@ -561,8 +561,13 @@ static int answer_at_once(struct list *l, const struct hn_opts *o, struct hn_err
 	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
 		struct hn_opts one = opts_of(l, i, o);
 
-		rc = hn_tune_one(&one, err);
-		if (rc == -HONE_E_UNSUPPORTED) { /* its answer says why; the others have one, too */
+		bool told;
+
+		rc = hn_tune_one(&one, &told, err);
+		if (rc == -HONE_E_UNSUPPORTED) { /* the others have an answer, too */
+			if (!told) {
+				fprintf(stderr, "hone: %s\n", err->msg);
+			}
 			n_none++;
 			rc = 0;
 		}
