@@ -8,9 +8,9 @@
  * the next round, runs the round, and reports the result. The same reports give the same
  * choices. Rounds may overlap: an open round counts as one without gain.
  *
- * First every task gets one round, also where trials that others have stored are the whole budget. Then the strategy chooses (strategies.def). A task that has
- * waited for HN_TASKSET_PATIENCE turns of the whole set goes first, so that none starves. This
- * costs at most one round in HN_TASKSET_PATIENCE.
+ * First every task gets one round, even if the store holds as many trials as the budget allows. Then
+ * the strategy chooses (strategies.def). A task that has waited for HN_TASKSET_PATIENCE turns of the
+ * whole set goes first, so that none starves. This costs at most one round in HN_TASKSET_PATIENCE.
  *
  * The expected gain of a round: in a task's k-th round ln(time) falls by s * k^-1.5. s is a mean
  * of the task's own rounds (each weighs k^-0.75) and a prior, 0.1, which weighs 3. It was fitted

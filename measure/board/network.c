@@ -21,8 +21,8 @@
 #define STEPS_MAX 65536
 #define CALLS 3 /* of a run in a round, at least, beside one that warms it */
 #define ROUND_NS 2e7 /* for which calls go on */
-#define GPU_LIMIT_S 600 /* likewise, with a driver's compiler */
 #define LIMIT_S 60 /* beside what was asked for: opening, preparing, the least rounds */
+#define GPU_LIMIT_S 600 /* likewise, with a driver's compiler */
 
 struct request {
 	const char *name;

@@ -158,6 +158,11 @@ class Cuda(Nets):
         found = os.environ.get("LD_LIBRARY_PATH")
         os.environ["LD_LIBRARY_PATH"] = f"{driver}:{found}" if found else str(driver)
         os.environ["MOCK_CUDA_PTX"] = "1"
+        self.faults = self.folder / "faults"
+        os.environ["MOCK_CUDA_FAULTS"] = str(self.faults)
+
+    def tearDown(self):
+        self.assertFalse(self.faults.exists(), "a kernel had a fault")
 
     def test_nets_that_people_use(self):
         self.assert_right(rows(self.folder, "cuda -isa=sm_90a", self.small()), len(NAMES))

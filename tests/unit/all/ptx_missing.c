@@ -21,6 +21,8 @@ static const char *const needed[] = {
 	"setmaxnreg.dec",
 };
 
+static uint32_t taken[HN_COUNT_OF(needed)]; /* of each word, over all kernels */
+
 static int set_up(void **state)
 {
 	return gpu_bed(state, "cuda -isa=sm_90a -max_shared_memory_per_block=232448");
@@ -73,6 +75,7 @@ static uint32_t all_is_needed(struct bed *b, const char *text, const struct hn_d
 			memset(from, ' ', strcspn(from, ";") + 1);
 			less.code = copy;
 			n++;
+			taken[k]++;
 			if (ptx_parse(copy, m.code_bytes, &b->a, &read, &err) != 0) {
 				fail_msg("without %s: %s", needed[k], err.msg);
 			}
@@ -153,11 +156,23 @@ static void of_rules(void **state)
 	}
 }
 
+/* No word is looked for in vain. */
+static void each_word_was_there(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < HN_COUNT_OF(needed); k++) {
+		if (taken[k] == 0) {
+			fail_msg("no kernel has %s", needed[k]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(of_warpgroups, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_rules, set_up, tear_down),
+		cmocka_unit_test(each_word_was_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
