@@ -8,6 +8,7 @@
 #include "lower/npu/sized.h"
 
 #define DIGITS 4
+#define MOST_KEPT (10 + 5 * DIGITS) /* instructions that write one number */
 #define BASE 64 /* lanes of a repeat */
 #define MOST ((int64_t)1 << 24) /* integers below are float32's */
 
@@ -116,7 +117,7 @@ void sized_keep(const struct sized *s, uint32_t value, struct hn_npu_number v, i
 	/* REP MASK BITS BITS2 B0 SD S0; of SPREAD: REP BD SD */
 	static const int64_t sums[] = { DIGITS, HN_NPU_DENSE, 0, 0, 1, HN_NPU_DENSE, HN_NPU_DENSE };
 	static const int64_t sum[] = { 1, DIGITS, 0, 0, 1, HN_NPU_DENSE, HN_NPU_DENSE }, spread[] = { 1, 1, HN_NPU_DENSE };
-	struct hn_npu_insn *in = HN_NEW_ARRAY(s->a, struct hn_npu_insn, 9 + 5 * DIGITS);
+	struct hn_npu_insn *in = HN_NEW_ARRAY(s->a, struct hn_npu_insn, MOST_KEPT);
 	int64_t worth = 1;
 	uint32_t k = 0;
 
@@ -138,6 +139,7 @@ void sized_keep(const struct sized *s, uint32_t value, struct hn_npu_number v, i
 	in[k++] = npu_plain(HN_NPU_I_BARRIER, HN_NPU_V, 0, 0);
 	in[k++] = of(HN_NPU_I_BRCB, sized_kept(s, value), region(s), 3, spread);
 	in[k++] = npu_plain(HN_NPU_I_BARRIER, HN_NPU_V, 0, 0);
+	hn_assert(k == MOST_KEPT);
 	*ret = in;
 	*n = k;
 }
