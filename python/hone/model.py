@@ -122,7 +122,7 @@ class Model:
             raise _lib.Corrupt(f"{library}: not the file that was made with model.json")
         if not isinstance(target, str):
             raise _lib.Invalid(f"{path}: no target")
-        if target.split()[:1] == ["cpu"]:  # a device is the driver's business
+        if target.split()[:1] not in (["cuda"], ["opencl"]):  # a device is its driver's business
             _lib.call("hone_target_check", target.encode())
 
     def _failed(self, status: int, other: _lib.HoneError) -> _lib.HoneError:
