@@ -336,7 +336,7 @@ class Provider(unittest.TestCase):
         feed = feed_of(session)["x"]
         want = session.run(None, {"x": feed})[0]
         for shift in (1, 2, 4, 32):
-            bytes_ = np.zeros(feed.nbytes + 64, np.uint8)
+            bytes_ = np.zeros(feed.nbytes + 128, np.uint8)
             at = (-bytes_.ctypes.data) % 64 + shift
             view = bytes_[at : at + feed.nbytes].view(np.float32).reshape(feed.shape)
             view[:] = feed
